@@ -1,0 +1,78 @@
+# `make` alone lists what there is. Every target that needs an environment brings it by itself.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+PY := .venv/bin/python
+PYTEST := $(PY) -m pytest
+UV := .tools/bin/uv
+COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-header --no-annotate $(UPGRADE)
+
+.PHONY: help setup engine demo test test-all soak bench check format docs lock clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
+
+# --- environments: once, and again only when a lock or pyproject.toml changes ---
+
+setup: .venv/.ready ## Make .venv: this project, every extra, and the tools, exactly as locked
+engine: .venv-engine/.ready ## Make .venv-engine: the published ubunye-engine that tests compare with
+
+.tools/.ready: requirements/tools.lock tools/environment.sh
+	@tools/environment.sh .tools requirements/tools.lock
+	@touch $@
+
+.venv/.ready: requirements/dev.lock pyproject.toml .tools/.ready
+	@tools/environment.sh .venv requirements/dev.lock --editable
+	@touch $@
+
+.venv-engine/.ready: requirements/engine.lock .tools/.ready
+	@tools/environment.sh .venv-engine requirements/engine.lock
+	@touch $@
+
+# --- what people run ---
+
+demo: setup ## Run the main job on this machine: one gate, two schedulers, one store
+	@$(PY) -m example_dags.demo
+
+test: setup engine ## Run the fast tests (a few minutes)
+	@$(PYTEST) -m "not slow and not soak"
+
+test-all: setup engine ## Run every test but the soak, and check that no suite went missing
+	@$(PYTEST) -m "not soak"
+	@$(PY) tests/check_suites.py
+
+soak: setup engine ## Run the long tests: kills, races, thousands of runs
+	@$(PYTEST) -m soak --timeout 3600
+
+bench: setup ## Measure import times, questions and hashes
+	@for file in benchmarks/bench_*.py; do $(PY) "$$file"; done
+
+check: setup ## Lint, format, types, import rules, docs, ADR numbers, locks
+	@.venv/bin/ruff check .
+	@.venv/bin/ruff format --check .
+	@.venv/bin/mypy
+	@.venv/bin/lint-imports
+	@$(PY) tools/check_repo.py
+	@.venv/bin/mkdocs build --quiet --strict
+
+format: setup ## Put the code in order
+	@.venv/bin/ruff check --fix .
+	@.venv/bin/ruff format .
+
+docs: setup ## Build the documentation into site/
+	@.venv/bin/mkdocs build --quiet --strict
+	@echo "Open site/index.html"
+
+lock: .tools/.ready ## Write the locks anew (UPGRADE=--upgrade takes the newest versions)
+	@$(COMPILE) requirements/tools.in -o requirements/tools.lock
+	@$(COMPILE) pyproject.toml --all-extras --group dev -o requirements/dev.lock
+	@$(COMPILE) --group engine -o requirements/engine.lock
+
+clean: ## Remove environments, caches and results
+	@rm -rf .tools .venv .venv-* .environment.lock build dist site .demo
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .suites
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

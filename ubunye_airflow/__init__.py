@@ -1,0 +1,1 @@
+"""Airflow sensors, operators and hooks that ask about run receipts."""

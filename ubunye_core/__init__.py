@@ -1,0 +1,1 @@
+"""Run receipts for scheduled data jobs."""

@@ -1,0 +1,1 @@
+"""Dagster resources, checks and sensors that ask about run receipts."""
