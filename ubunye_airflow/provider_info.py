@@ -6,7 +6,7 @@ from typing import Any
 
 
 def get_provider_info() -> dict[str, Any]:
-    """Return this provider's metadata. Airflow calls it whenever it starts, so it imports nothing."""
+    """Return this provider's metadata; Airflow calls it at every start, so it imports nothing."""
     return {
         "package-name": "ubunye-receipts",
         "name": "Ubunye receipts",
