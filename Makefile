@@ -11,7 +11,7 @@ UV := .tools/bin/uv
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup engine demo test test-all soak bench check format docs lock clean
+.PHONY: help setup engine demo test test-slow suites test-all soak bench check format docs lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -39,11 +39,19 @@ demo: setup ## Run the main job on this machine: one gate, two schedulers, one s
 	@$(PY) -m example_dags.demo
 
 test: setup engine ## Run the fast tests (a few minutes)
-	@$(PYTEST) -m "not slow and not soak"
+	@$(PYTEST) -m "not slow and not soak" --suite-report .suites/fast.json
 
-test-all: setup engine ## Run every test but the soak, and check that no suite went missing
-	@$(PYTEST) -m "not soak"
-	@$(PY) tests/check_suites.py
+# The slow tests alone; 5 is pytest's word for "none selected", and the suites' check comes after.
+test-slow: setup engine
+	@$(PYTEST) -m "slow and not soak" --suite-report .suites/slow.json || [ $$? -eq 5 ]
+
+suites: setup
+	@$(PY) tests/check_suites.py .suites/fast.json .suites/slow.json
+
+test-all: ## Run every test but the soak, and check that no suite went missing
+	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory test-slow
+	@$(MAKE) --no-print-directory suites
 
 soak: setup engine ## Run the long tests: kills, races, thousands of runs
 	@$(PYTEST) -m soak --timeout 3600

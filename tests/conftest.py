@@ -1,0 +1,44 @@
+"""What every test stands on: a clean environment, and folders that vanish."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+pytest_plugins = ("tests.suite_report",)
+
+ROOT = Path(__file__).parents[1]
+
+# The schedulers read these when first imported, so they are set before any test file is.
+_HOME = tempfile.mkdtemp(prefix="ubunye-tests-")
+atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
+for _name in [name for name in os.environ if name.startswith(("AIRFLOW", "DAGSTER", "UBUNYE_"))]:
+    del os.environ[_name]
+os.environ |= {
+    "AIRFLOW_HOME": f"{_HOME}/airflow",
+    "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+    "AIRFLOW__USAGE_DATA_COLLECTION__ENABLED": "False",
+    "DAGSTER_DISABLE_TELEMETRY": "yes",
+    "DO_NOT_TRACK": "1",
+    "TZ": "UTC",
+}
+
+# A shared machine may stall any one example; CI must not fail for that, nor by luck of a seed.
+settings.register_profile("ubunye", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("ci", parent=settings.get_profile("ubunye"), derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "ubunye")
+
+
+@pytest.fixture(scope="session")
+def engine_bin() -> Path:
+    """The commands of the published ubunye-engine, which has an environment of its own."""
+    folder = ROOT / ".venv-engine" / "bin"
+    if not (folder / "ubunye").exists():
+        pytest.fail("ubunye-engine is not installed: run `make engine` first")
+    return folder
