@@ -1,0 +1,137 @@
+"""Which data a run is for: its variables as text, and the batch they make."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from numbers import Integral
+
+from ubunye_core.errors import ConfigError
+from ubunye_core.masking import MASK, is_secret_name
+
+NOT_IN_BATCH = frozenset({"mode", "dtf"})
+MAX_NAME = 128
+
+Scalar = str | int | float | bool | None
+"""A variable's value as JSON holds it."""
+
+
+def text_of(value: object, *, name: str = "value") -> str | None:
+    """The text by which a variable is compared; None for null, which is absent.
+
+    Dates are ISO, datetimes UTC ISO with ``Z``, booleans ``true`` and ``false``, integers digits,
+    floats as JSON writes them; text stays as it is.
+
+    Raises:
+        ConfigError: the value is a list, a map, or anything else that is no single value.
+    """
+    match value:
+        case None:
+            return None
+        case str():
+            return str(value)
+        case bool():
+            return "true" if value else "false"
+        case Integral():
+            return str(int(value))
+        case float():
+            if value != value or value in (float("inf"), float("-inf")):
+                raise ConfigError(f"The variable '{name}' is not a finite number.")
+            return json.dumps(float(value))
+        case datetime():
+            if value.tzinfo is None:
+                raise ConfigError(
+                    f"The variable '{name}' is a datetime without a time zone.",
+                    hint="Give it a zone, or pass text.",
+                )
+            return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+        case date():
+            return value.isoformat()
+        case _:
+            raise ConfigError(
+                f"The variable '{name}' is a {type(value).__name__}; a variable is a single value.",
+                hint="Use text, a number, a date, true or false.",
+            )
+
+
+def texts_of(variables: Mapping[str, object] | None) -> dict[str, str]:
+    """Variables as an author gives them, as the texts that a receipt keeps; nulls are left out.
+
+    Raises:
+        ConfigError: a name or a value cannot be a variable's.
+    """
+    texts = {}
+    for name, value in (variables or {}).items():
+        if not isinstance(name, str) or not name or len(name) > MAX_NAME or not name.isprintable():
+            raise ConfigError(f"{str(name)[:80]!r} is not a name for a variable.")
+        text = text_of(value, name=name)
+        if text is not None:
+            texts[name] = text
+    return texts
+
+
+def comparable(variables: Mapping[str, Scalar]) -> dict[str, str]:
+    """The variables of a receipt that can be compared, as text: not null, and not masked."""
+    texts = {}
+    for name, value in variables.items():
+        text = text_of(value, name=name)
+        if text is not None and text != MASK and not is_secret_name(name):
+            texts[name] = text
+    return texts
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A run's variables less ``mode`` and ``dtf``, compared as text. Secrets are no part of it."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, variables: Mapping[str, Scalar]) -> Batch:
+        """The batch that these variables make."""
+        texts = comparable(variables)
+        return cls(tuple(sorted((n, t) for n, t in texts.items() if n not in NOT_IN_BATCH)))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The variables of the batch."""
+        return frozenset(name for name, _ in self.pairs)
+
+    def as_dict(self) -> dict[str, str]:
+        """The batch as name and text."""
+        return dict(self.pairs)
+
+    def __bool__(self) -> bool:
+        """Whether the batch names anything."""
+        return bool(self.pairs)
+
+    def __str__(self) -> str:
+        return shown(self.as_dict())
+
+
+def shown(texts: Mapping[str, str]) -> str:
+    """Variables for people: ``month=2026-10, region=eu``; long values are cut."""
+    if not texts:
+        return "(no variables)"
+    return ", ".join(f"{name}={_short(text)}" for name, text in sorted(texts.items()))
+
+
+def _short(text: str) -> str:
+    text = text if text.isprintable() else repr(text)[1:-1]
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def agrees(variables: Mapping[str, Scalar], wanted: Mapping[str, str]) -> bool:
+    """Whether these variables have, as text, every value that is wanted."""
+    if not wanted:
+        return True
+    texts = comparable(variables)
+    return all(texts.get(name) == text for name, text in wanted.items())
+
+
+def same_names(batches: Iterable[Batch]) -> frozenset[str]:
+    """The variables that all of these batches have."""
+    names = [batch.names for batch in batches]
+    return frozenset.intersection(*names) if names else frozenset()

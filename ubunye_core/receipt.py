@@ -1,0 +1,266 @@
+"""The record of one run, and the parts it is made of.
+
+``extra``, here and in every part, holds the fields that this version does not know: they are
+kept as they were read, and written back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from ubunye_core.batch import Batch, Scalar
+from ubunye_core.names import check_run_id, check_task
+from ubunye_core.times import as_utc
+
+RECORD_VERSION = 2
+
+Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+
+class Status(StrEnum):
+    """How a run stands."""
+
+    RUNNING = "running"
+    SUCCESS = "success"
+    ERROR = "error"
+    INTERRUPTED = "interrupted"
+    SKIPPED = "skipped"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether the run has ended."""
+        return self is not Status.RUNNING
+
+
+class TriggerKind(StrEnum):
+    """What started a run."""
+
+    SCHEDULE = "schedule"
+    MANUAL = "manual"
+    BACKFILL = "backfill"
+    ASSET = "asset"
+    SENSOR = "sensor"
+    API = "api"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Window:
+    """The period of data a run is for."""
+
+    start: datetime
+    """Included, UTC."""
+    end: datetime
+    """Excluded, UTC."""
+    time_zone: str | None = None
+    """The schedule's zone by its IANA name."""
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "start", as_utc(self.start))
+        object.__setattr__(self, "end", as_utc(self.end))
+        if self.end <= self.start:
+            raise ValueError(f"a window ends ({self.end}) after its start ({self.start})")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TriggeredBy:
+    """Who or what started a run, and why."""
+
+    kind: TriggerKind
+    actor: str | None = None
+    asserted_by: str | None = None
+    """Who vouches for the actor: ``airflow``, ``dagster``, ``databricks`` or ``os-user``."""
+    reason: str | None = None
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Orchestrator:
+    """The scheduler's own names for this attempt."""
+
+    name: str
+    ids: Mapping[str, str] = field(default_factory=dict)
+    """What identifies the scheduled run, without the attempt."""
+    url: str | None = None
+    attempt: int | None = None
+    """Counted from 1."""
+    max_attempts: int | None = None
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def scheduled_run(self) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """What all attempts of one scheduled run have in common."""
+        return (self.name, tuple(sorted(self.ids.items())))
+
+    def is_same_attempt(self, other: Orchestrator | None) -> bool:
+        """Whether both stand for one attempt."""
+        return (
+            other is not None
+            and self.scheduled_run == other.scheduled_run
+            and self.attempt == other.attempt
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One thing a run read or wrote."""
+
+    name: str
+    direction: str
+    """``input`` or ``output``."""
+    format: str = ""
+    location: str = ""
+    row_count: int | None = None
+    schema_hash: str | None = None
+    data_hash: str | None = None
+    hash_method: str | None = None
+    hash_error: str | None = None
+    """Why there is no data hash."""
+    hash_seconds: float | None = None
+    route: str | None = None
+    """Which kind of frame was hashed; a comparison reads again by the same route."""
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pin:
+    """What satisfied a requirement: evidence that stays with the run that asked."""
+
+    task: str
+    run_id: str
+    data_hashes: Mapping[str, str | None] = field(default_factory=dict)
+    """The data hash of each output of that run."""
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timing:
+    """How long one part of a run took."""
+
+    step: str
+    seconds: float
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Expectation:
+    """A rule that was checked, with counts and never with rows."""
+
+    rule: str
+    passed: bool | None
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """How many rows came through a run."""
+
+    extracted: int | None = None
+    reread: int | None = None
+    transformed: int | None = None
+    filtered: int | None = None
+    quarantined: int | None = None
+    loaded: int | None = None
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorder:
+    """The library that wrote a receipt."""
+
+    name: str
+    version: str
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Receipt:
+    """The record of one attempt of a task.
+
+    A superset of ubunye-engine's run record, version 2. Times are UTC. Never changed once made:
+    use ``dataclasses.replace``. ``ValueError`` for names or times that cannot be.
+    """
+
+    task: str
+    run_id: str
+    status: Status
+    started_at: datetime
+    ended_at: datetime | None = None
+    duration_sec: float | None = None
+    variables: Mapping[str, Scalar] = field(default_factory=dict)
+    window: Window | None = None
+    triggered_by: TriggeredBy | None = None
+    orchestrator: Orchestrator | None = None
+    heartbeat_at: datetime | None = None
+    heartbeat_every: timedelta | None = None
+    inputs: tuple[Step, ...] = ()
+    outputs: tuple[Step, ...] = ()
+    upstreams: tuple[Pin, ...] = ()
+    timings: tuple[Timing, ...] = ()
+    expectations: tuple[Expectation, ...] = ()
+    counts: Counts | None = None
+    error: str | None = None
+    """Why the run did not succeed; for ``skipped``, why it did not run."""
+    outcome: str | None = None
+    """A finer word than the status; ``refused`` when a gate stopped the run."""
+    ended_by: str | None = None
+    """Who wrote the end of a run that did not write its own."""
+    host: str | None = None
+    pid: int | None = None
+    code_hash: str | None = None
+    config_hash: str | None = None
+    environment: Mapping[str, Json] | None = None
+    environment_hash: str | None = None
+    time_zone: str | None = None
+    recorder: Recorder | None = None
+    record_version: int | None = RECORD_VERSION
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_task(self.task)
+        check_run_id(self.run_id)
+        object.__setattr__(self, "status", Status(self.status))
+        for name in ("started_at", "ended_at", "heartbeat_at"):
+            moment = getattr(self, name)
+            if moment is not None:
+                object.__setattr__(self, name, as_utc(moment))
+
+    @property
+    def batch(self) -> Batch:
+        """Which data the run is for."""
+        return Batch.of(self.variables)
+
+    @property
+    def finished_at(self) -> datetime:
+        """When the run ended; its start where an old record of an ended run does not say."""
+        return self.ended_at or self.started_at
+
+    @property
+    def last_sign_of_life(self) -> datetime:
+        """The later of the start and the last heartbeat."""
+        return max(self.started_at, self.heartbeat_at or self.started_at)
+
+    @property
+    def has_tries_left(self) -> bool:
+        """Whether its scheduler will attempt the run again after an error."""
+        attempts = self.orchestrator
+        return (
+            self.status is Status.ERROR
+            and attempts is not None
+            and attempts.attempt is not None
+            and attempts.max_attempts is not None
+            and attempts.attempt < attempts.max_attempts
+        )
+
+    @property
+    def was_refused(self) -> bool:
+        """Whether a gate stopped the run before it did anything."""
+        return self.status is Status.SKIPPED and self.outcome == "refused"
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """Receipts are ordered by this, newest first."""
+        return (self.started_at, self.run_id)

@@ -1,0 +1,44 @@
+"""Run ids that sort by time: UUIDs of version 7 (RFC 9562)."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+_VERSION_7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+
+def new_run_id(started_at: datetime) -> str:
+    """An id for a run that starts now; no two are the same."""
+    return _version_7(started_at, os.urandom(10))
+
+
+def run_id_of_attempt(started_at: datetime, scheduler: str, ids: Mapping[str, str]) -> str:
+    """The id of a scheduler's attempt: the same for the same first start and ids."""
+    digest = hashlib.sha256(scheduler.encode())
+    for name, text in sorted(ids.items()):
+        digest.update(b"\0" + name.encode() + b"\0" + text.encode())
+    return _version_7(started_at, digest.digest()[:10])
+
+
+def time_in(run_id: str) -> datetime | None:
+    """The start that an id of version 7 shows, to the millisecond; None for any other id."""
+    match = _VERSION_7.fullmatch(run_id)
+    if match is None:
+        return None
+    try:
+        return datetime.fromtimestamp(int(match[1] + match[2], 16) / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return None
+
+
+def _version_7(moment: datetime, tail: bytes) -> str:
+    milliseconds = int(moment.timestamp() * 1000) & (1 << 48) - 1
+    number = milliseconds << 80 | int.from_bytes(tail, "big")
+    number = number & ~(0xF << 76) | 7 << 76
+    number = number & ~(0x3 << 62) | 2 << 62
+    text = f"{number:032x}"
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))

@@ -1,0 +1,80 @@
+"""Files written whole and in one step, and read only if they are files."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+STRAY_AFTER_SECONDS = 3600
+
+
+def replace_durably(path: Path, content: bytes, *, temporary: Path) -> None:
+    """Put ``content`` at ``path``: a reader sees all of it or what was there before.
+
+    On disk when this returns. ``temporary`` is a folder on the same file system, where a killed
+    writer leaves its unfinished file; such files are removed after an hour.
+    """
+    temporary.mkdir(exist_ok=True)
+    _sweep(temporary)
+    unfinished = temporary / f"{path.name}.{os.getpid()}.{os.urandom(6).hex()}"
+    try:
+        with open(unfinished, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            unfinished.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _sweep(temporary: Path) -> None:
+    """Remove what killed writers left. Another writer may do the same at this moment."""
+    old = time.time() - STRAY_AFTER_SECONDS
+    with contextlib.suppress(OSError), os.scandir(temporary) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                if entry.stat(follow_symlinks=False).st_mtime < old:
+                    os.unlink(entry.path)
+
+
+@contextlib.contextmanager
+def lock(path: Path) -> Iterator[None]:
+    """Hold the lock file at ``path`` alone; it is let go when its process ends, however it ends."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def read_regular(path: Path, *, at_most: int) -> bytes:
+    """The content of a regular file; never waits for a pipe or a device.
+
+    Raises:
+        OSError: it is no regular file, is larger than ``at_most`` bytes, or cannot be read.
+    """
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with open(descriptor, "rb") as file:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise OSError(0, "it is not a regular file")
+        if found.st_size > at_most:
+            raise OSError(0, f"it has {found.st_size} bytes")
+        return file.read()

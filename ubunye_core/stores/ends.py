@@ -1,0 +1,34 @@
+"""The rules about ends: which of two records of one run stands.
+
+Every store asks this under a lock of its own, before it writes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ubunye_core.errors import ReceiptConflictError
+from ubunye_core.receipt import Receipt
+
+
+def standing(current: Receipt | None, offered: Receipt) -> Receipt | None:
+    """What to write, or None when the record that is there stands.
+
+    Raises:
+        ReceiptConflictError: the run has ended, and is offered another end.
+    """
+    if current is None:
+        return offered
+    offered = replace(offered, started_at=min(current.started_at, offered.started_at))
+    if not current.status.is_final:
+        return offered
+    if not offered.status.is_final:
+        return None
+    if current.ended_by is not None and offered.ended_by is None:
+        return offered
+    if current.status is offered.status:
+        return None
+    raise ReceiptConflictError(
+        f"Run {current.run_id} of {current.task} has ended as {current.status}; "
+        f"{offered.status} is not recorded."
+    )

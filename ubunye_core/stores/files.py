@@ -1,0 +1,219 @@
+"""``file:///folder`` or a plain path: one JSON file a run, in ubunye-engine's layout.
+
+A receipt is ``<usecase>/<package>/<task>/<run_id>.json``. Beside the receipts, ``.lock`` is held
+by a writer while it applies the rules about ends, and ``.tmp`` holds files that are being
+written. Nothing else that does not end in ``.json``, or begins with a dot, is looked at.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from ubunye_core.codec import MAX_RECEIPT_BYTES, decode, encode
+from ubunye_core.errors import (
+    AmbiguousRunError,
+    BadReceiptError,
+    ReceiptNotFoundError,
+    StoreUnavailableError,
+)
+from ubunye_core.names import check_run_id, check_task, is_segment
+from ubunye_core.receipt import Receipt, Status
+from ubunye_core.runids import time_in
+from ubunye_core.stores.atomic import lock, read_regular, replace_durably
+from ubunye_core.stores.ends import standing
+from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.select import select
+
+SUFFIX = ".json"
+
+
+class FileStore:
+    """Receipts in a folder that several machines may share.
+
+    Saves are atomic and durable: a reader sees the old receipt or the new one, also after a
+    crash. Nothing is remembered between two questions. A folder that does not exist is
+    ``StoreUnavailableError`` to a reader (a share that is not mounted looks like this); a
+    writer makes it.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.expanduser().absolute()
+        self.url = self.root.as_uri()
+
+    def save(self, receipt: Receipt) -> None:
+        """Keep a receipt, by the rules about ends. Writers of one task take turns."""
+        folder = self._folder(receipt.task)
+        path = self._path(receipt.task, receipt.run_id)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with lock(folder / ".lock"):
+                stands = standing(self._current(path), receipt)
+                if stands is not None:
+                    replace_durably(path, encode(stands), temporary=folder / ".tmp")
+        except OSError as error:
+            if isinstance(error, StoreUnavailableError):
+                raise
+            raise self._unavailable("written", error) from error
+
+    def load(self, task: str, run_id: str) -> Receipt:
+        """The receipt of one run, by its whole id or a beginning that fits one run only."""
+        check_task(task)
+        check_run_id(run_id)
+        try:
+            return self._read(self._path(task, run_id))
+        except FileNotFoundError:
+            pass
+        fitting = [i for i in self._names(task) if i.startswith(run_id)]
+        if len(fitting) > 1:
+            raise AmbiguousRunError(run_id, fitting)
+        if fitting:
+            with contextlib.suppress(FileNotFoundError):
+                return self._read(self._path(task, fitting[0]))
+        raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
+
+    def list_runs(self, task: str, n: int = 20) -> Found:
+        """The newest ``n`` readable receipts of a task."""
+        return self.search(task, limit=n)
+
+    def search(
+        self,
+        task: str | None = None,
+        status: Status | None = None,
+        since: datetime | None = None,
+        *,
+        batch: Mapping[str, str] | None = None,
+        limit: int | None = None,
+    ) -> Found:
+        """The receipts that fit everything given."""
+        receipts: list[Receipt] = []
+        unreadable: list[Unreadable] = []
+        for each in self.tasks() if task is None else [check_task(task)]:
+            for name in self._names(each):
+                found = self._look(each, name)
+                if isinstance(found, Receipt):
+                    receipts.append(found)
+                elif found is not None:
+                    unreadable.append(found)
+        return select(receipts, unreadable, status=status, since=since, batch=batch, limit=limit)
+
+    def tasks(self) -> list[str]:
+        """Every task with a receipt, in order."""
+        return sorted(
+            f"{usecase}/{package}/{task}"
+            for usecase in self._folders(self.root)
+            for package in self._folders(self.root / usecase)
+            for task in self._folders(self.root / usecase / package)
+            if is_task(f"{usecase}/{package}/{task}")
+            and self._names(f"{usecase}/{package}/{task}")
+        )
+
+    def _folder(self, task: str) -> Path:
+        return self.root.joinpath(*check_task(task).split("/"))
+
+    def _path(self, task: str, run_id: str) -> Path:
+        return self._folder(task) / f"{check_run_id(run_id)}{SUFFIX}"
+
+    def _names(self, task: str) -> list[str]:
+        """The file names of a task's receipts, without their suffix."""
+        return [
+            name.removesuffix(SUFFIX)
+            for name in self._listed(self._folder(task))
+            if name.endswith(SUFFIX) and not name.startswith(".")
+        ]
+
+    def _folders(self, folder: Path) -> Iterator[str]:
+        return (name for name in self._listed(folder) if is_segment(name))
+
+    def _listed(self, folder: Path) -> list[str]:
+        try:
+            return os.listdir(folder)
+        except FileNotFoundError as error:
+            if self.root.is_dir():
+                return []
+            raise StoreUnavailableError(
+                f"The store folder {self.root} does not exist.",
+                hint="Is its disk mounted? The first recorded run makes it.",
+            ) from error
+        except NotADirectoryError:
+            if folder == self.root:
+                raise StoreUnavailableError(f"The store {self.root} is not a folder.") from None
+            return []
+        except OSError as error:
+            raise self._unavailable("listed", error) from error
+
+    def _look(self, task: str, name: str) -> Receipt | Unreadable | None:
+        """One receipt, or why it cannot be read; None if it has gone since it was listed."""
+        try:
+            return self._read(self._folder(task) / f"{name}{SUFFIX}")
+        except FileNotFoundError:
+            return None
+        except BadReceiptError as error:
+            return Unreadable(
+                where=error.where, why=error.why, task=task, started_at=time_in(name)
+            )
+
+    def _read(self, path: Path) -> Receipt:
+        """The receipt in a file.
+
+        Raises:
+            FileNotFoundError: there is none.
+            BadReceiptError: it cannot be read, or is not the receipt that its place says.
+        """
+        try:
+            document = read_regular(path, at_most=MAX_RECEIPT_BYTES)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise BadReceiptError(str(path), error.strerror or type(error).__name__) from error
+        receipt = decode(document, where=str(path))
+        if receipt.run_id != path.name.removesuffix(SUFFIX):
+            raise BadReceiptError(str(path), "its name is not the run id that stands in it")
+        if path.parent != self._folder(receipt.task):
+            raise BadReceiptError(str(path), "its folder is not the task that stands in it")
+        return receipt
+
+    def _current(self, path: Path) -> Receipt | None:
+        """What stands for a run; a damaged record is set aside, and kept."""
+        try:
+            return self._read(path)
+        except FileNotFoundError:
+            return None
+        except BadReceiptError:
+            os.replace(path, path.with_name(f"{path.name}.damaged"))
+            return None
+
+    def _unavailable(self, done: str, error: OSError) -> StoreUnavailableError:
+        why = error.strerror or type(error).__name__
+        return StoreUnavailableError(f"The store {self.root} could not be {done}: {why}.")
+
+
+def is_task(text: str) -> bool:
+    """Whether three folders make a task."""
+    try:
+        check_task(text)
+    except ValueError:
+        return False
+    return True
+
+
+def open_files(url: str) -> FileStore:
+    """The store at a ``file:`` URL or a plain path."""
+    from urllib.parse import unquote, urlsplit
+
+    from ubunye_core.errors import ConfigError
+
+    if "://" not in url:
+        return FileStore(Path(url))
+    parts = urlsplit(url)
+    if parts.netloc not in ("", "localhost"):
+        raise ConfigError(
+            f"'{url}' names the machine '{parts.netloc}'.",
+            hint="A folder's URL has three slashes: file:///srv/receipts.",
+        )
+    if parts.query or parts.fragment:
+        raise ConfigError(f"'{url}' has options; a folder takes none.")
+    return FileStore(Path(unquote(parts.path)))

@@ -1,0 +1,45 @@
+"""Which receipts belong to an answer. Stores that look at each receipt share this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from ubunye_core.batch import agrees
+from ubunye_core.receipt import Receipt, Status
+from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.times import as_utc
+
+
+def select(
+    receipts: Iterable[Receipt],
+    unreadable: Iterable[Unreadable],
+    *,
+    status: Status | None = None,
+    since: datetime | None = None,
+    batch: Mapping[str, str] | None = None,
+    limit: int | None = None,
+) -> Found:
+    """Those that fit, newest first, with the unreadable ones that could be among them."""
+    first = None if since is None else as_utc(since)
+    fitting = sorted(
+        (
+            receipt
+            for receipt in receipts
+            if (status is None or receipt.status is status)
+            and (first is None or receipt.started_at >= first)
+            and (batch is None or agrees(receipt.variables, batch))
+        ),
+        key=lambda receipt: receipt.order,
+        reverse=True,
+    )
+    if limit is not None and len(fitting) > limit:
+        fitting = fitting[: max(0, limit)]
+        oldest = fitting[-1].started_at if fitting else None
+        first = oldest if first is None or oldest is None else max(first, oldest)
+    return Found(fitting, (bad for bad in unreadable if could_be_since(bad, first)))
+
+
+def could_be_since(bad: Unreadable, first: datetime | None) -> bool:
+    """Whether an unreadable document may belong to a run that started at ``first`` or later."""
+    return first is None or bad.started_at is None or bad.started_at >= first

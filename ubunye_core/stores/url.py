@@ -1,0 +1,53 @@
+"""From a URL to a store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from ubunye_core.errors import ConfigError, StoreNotNamedError, UnknownStoreError
+from ubunye_core.masking import masked_url
+from ubunye_core.stores.files import open_files
+from ubunye_core.stores.memory import open_memory
+from ubunye_core.stores.protocol import ReceiptStore
+
+ENVIRONMENT_VARIABLE = "UBUNYE_STORE"
+ENTRY_POINTS = "ubunye_receipts.stores"
+
+_BUILT_IN: dict[str, Callable[[str], ReceiptStore]] = {"file": open_files, "memory": open_memory}
+
+
+def open_store(url: str | None = None) -> ReceiptStore:
+    """The store that a URL names; without one, the store that ``UBUNYE_STORE`` names.
+
+    ``file:///srv/receipts`` or a plain path is a folder, ``memory://name`` lives in this process;
+    other schemes come from installed packages (entry point group ``ubunye_receipts.stores``).
+    Nothing is read or made yet.
+
+    Raises:
+        StoreNotNamedError: neither is given. There is no default store.
+        UnknownStoreError: no store is known for the scheme.
+    """
+    named = url if url is not None else os.environ.get(ENVIRONMENT_VARIABLE)
+    if url is None and not named:
+        raise StoreNotNamedError()
+    named = (named or "").strip()
+    if not named or "\0" in named:
+        raise ConfigError(f"{masked_url(named)!r} is not the URL of a store.")
+    scheme, separator, _ = named.partition("://")
+    if not separator:
+        if named.startswith("file:"):
+            raise ConfigError(f"{named!r} is not a URL.", hint="Write file:///srv/receipts.")
+        return open_files(named)
+    factory = _BUILT_IN.get(scheme.lower()) or _from_plugin(scheme.lower())
+    return factory(named)
+
+
+def _from_plugin(scheme: str) -> Callable[[str], ReceiptStore]:
+    from importlib.metadata import entry_points
+
+    plugins = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    if scheme not in plugins:
+        raise UnknownStoreError(scheme, sorted({*_BUILT_IN, *plugins}))
+    factory: Callable[[str], ReceiptStore] = plugins[scheme].load()
+    return factory

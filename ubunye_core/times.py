@@ -1,0 +1,88 @@
+"""Instants and durations: from text once, at the door; datetimes and timedeltas inside."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+
+from ubunye_core.errors import ConfigError
+
+_UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([wdhms])", re.ASCII)
+
+
+def utc_now() -> datetime:
+    """The clock, in UTC."""
+    return datetime.now(UTC)
+
+
+def as_utc(moment: datetime) -> datetime:
+    """``moment`` in UTC; a ``ValueError`` when it has no zone or leaves the calendar."""
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment.isoformat()} has no time zone")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError(f"{moment.isoformat()} is out of range in UTC") from error
+
+
+def parse_instant(text: str) -> datetime:
+    """An ISO-8601 instant with an offset or ``Z``, in UTC. ``ValueError`` otherwise."""
+    return as_utc(datetime.fromisoformat(text))
+
+
+def instant(value: datetime | str, *, what: str = "instant") -> datetime:
+    """An argument that is an instant, as a datetime in UTC.
+
+    Raises:
+        ConfigError: it is not ISO-8601, or has no zone.
+    """
+    try:
+        return as_utc(value) if isinstance(value, datetime) else parse_instant(value)
+    except ValueError as error:
+        raise ConfigError(
+            f"{value!r} is not an instant for {what}.",
+            hint="Write it as 2026-10-15T06:00:00Z or with an offset.",
+        ) from error
+
+
+def duration(value: timedelta | str, *, what: str = "duration") -> timedelta:
+    """An argument that is a length of time: a timedelta, or text such as ``2h`` or ``1d12h``.
+
+    Units are w, d, h, m and s.
+
+    Raises:
+        ConfigError: it is not a length of time, or is negative.
+    """
+    if isinstance(value, timedelta):
+        if value < timedelta(0):
+            raise ConfigError(f"{what} is negative: {value}.")
+        return value
+    text = value.strip() if isinstance(value, str) else ""
+    parts = _PART.findall(text)
+    if not parts or _PART.sub("", text).strip():
+        raise ConfigError(
+            f"{value!r} is not a length of time for {what}.",
+            hint="Write it as 90s, 15m, 2h, 1d12h or 1w.",
+        )
+    try:
+        return sum((timedelta(**{_UNITS[unit]: float(n)}) for n, unit in parts), timedelta(0))
+    except OverflowError as error:
+        raise ConfigError(f"{value!r} is too long a time for {what}.") from error
+
+
+def in_words(length: timedelta) -> str:
+    """A length of time for people, in its two largest units: ``2h``, ``1d 4h``, ``45s``."""
+    seconds = max(0, round(length.total_seconds()))
+    words = []
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
+        count, seconds = divmod(seconds, size)
+        if count:
+            words.append(f"{count}{unit}")
+    return " ".join(words[:2]) or "0s"
+
+
+def in_iso(moment: datetime) -> str:
+    """An instant as UTC text for people and programs: ``2026-10-15T06:00:00Z``."""
+    text = moment.astimezone(UTC).isoformat(timespec="microseconds" if moment.microsecond else "seconds")
+    return text.replace("+00:00", "Z")
