@@ -11,7 +11,7 @@ UV := .tools/bin/uv
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup engine demo test test-slow suites test-all soak bench check format docs lock clean
+.PHONY: help setup engine demo test test-slow suites test-all soak bench check format wheel docs lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -70,6 +70,9 @@ check: setup ## Lint, format, types, import rules, docs, ADR numbers, locks
 format: setup ## Put the code in order
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
+
+wheel: setup ## Build the wheel and prove it, alone and with each extra
+	@tools/check_wheel.sh
 
 docs: setup ## Build the documentation into site/
 	@.venv/bin/mkdocs build --quiet --strict
