@@ -1,0 +1,119 @@
+"""Arrow data as rows-v1 sees it: a schema and slices of rows, from one table or a stream."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute
+
+from ubunye_core.hashing import rows_v1
+from ubunye_core.hashing.columns import member_writer
+from ubunye_core.hashing.problems import UnhashableError, column_problem, quoted
+from ubunye_core.hashing.types import schema_of
+
+SLICE_ROWS = 16_384
+"""Rows turned into text at a time; bounds the memory, not the result."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rows:
+    """Rows ready to be hashed; ``batches`` can be read once."""
+
+    schema: Any  # pyarrow.Schema, of the chosen columns
+    batches: Iterable[Any]  # pyarrow.RecordBatch, which may hold more columns
+    row_count: int | None = None  # where it is known without reading
+
+    def canonical_schema(self) -> list[tuple[str, str]]:
+        return schema_of(self.schema)
+
+    def lines(self) -> Iterator[list[str]]:
+        """The canonical lines, a list for each slice of rows."""
+        names = sorted(self.schema.names)  # by code point
+        schema_of(self.schema)  # refuses what has no name before a row is read
+        writers = {name: _writer_of(self.schema.field(name)) for name in names}
+        for batch in self.batches:
+            columns = {name: batch.column(name) for name in names}
+            for start in range(0, batch.num_rows, SLICE_ROWS):
+                count = min(SLICE_ROWS, batch.num_rows - start)
+                members = [
+                    _members(self.schema.field(name), writers[name], columns[name], start, count)
+                    for name in names
+                ]
+                yield list(map(rows_v1.line, zip(*members, strict=True) if names else [()] * count))
+
+    def sums(self) -> rows_v1.Sums:
+        """Read every row."""
+        sums = rows_v1.Sums()
+        for lines in self.lines():
+            sums.add(lines)
+        if self.row_count not in (None, sums.rows):
+            raise UnhashableError(f"Of {self.row_count} rows only {sums.rows} could be read.")
+        return sums
+
+    def count(self) -> int:
+        """The number of rows; reads the batches only where nothing else knows."""
+        if self.row_count is not None:
+            return self.row_count
+        return sum(batch.num_rows for batch in self.batches)
+
+
+def _writer_of(field: Any) -> Any:
+    try:
+        return member_writer(field.name, field.type)
+    except Exception as error:  # noqa: BLE001 - any reason is told with the column, without values
+        raise column_problem(field.name, field.type, error) from None
+
+
+def _members(field: Any, write: Any, column: Any, start: int, count: int) -> list[str | None]:
+    try:
+        members: list[str | None] = write(column.slice(start, count))
+    except Exception as error:  # noqa: BLE001 - any reason is told with the column, without values
+        raise column_problem(field.name, field.type, error) from None
+    return members
+
+
+def arrow_rows(frame: Any, columns: Sequence[str] | None) -> Rows:
+    """The rows of a table, a batch, a reader, a dataset or anything with an Arrow C stream."""
+    if isinstance(frame, pa.RecordBatch):
+        return Rows(
+            schema=chosen(frame.schema, columns), batches=[frame], row_count=frame.num_rows
+        )
+    if isinstance(frame, pa.Table):
+        return table_rows(frame, columns)
+    if isinstance(frame, pa.RecordBatchReader):
+        return Rows(schema=chosen(frame.schema, columns), batches=frame)
+    if hasattr(frame, "scanner") and hasattr(frame, "count_rows"):  # pyarrow.dataset.Dataset
+        schema = chosen(frame.schema, columns)
+        return Rows(schema=schema, batches=frame.to_batches(columns=schema.names))
+    reader = pa.RecordBatchReader.from_stream(frame)
+    return Rows(schema=chosen(reader.schema, columns), batches=reader)
+
+
+def table_rows(table: Any, columns: Sequence[str] | None) -> Rows:
+    return Rows(
+        schema=chosen(table.schema, columns),
+        batches=table.to_batches() if table.num_columns else [_empty_rows(table.num_rows)],
+        row_count=table.num_rows,
+    )
+
+
+def _empty_rows(count: int) -> Any:
+    """Rows without columns, which not every table passes on as batches."""
+    return pa.RecordBatch.from_struct_array(pa.array([{}] * count, pa.struct([])))
+
+
+def chosen(schema: Any, columns: Sequence[str] | None) -> Any:
+    """The schema of the chosen columns; all of them by default."""
+    if columns is None:
+        return schema
+    if isinstance(columns, str):
+        raise UnhashableError("Give the columns as a list of names.")
+    for name in columns:
+        found = len(schema.get_all_field_indices(name)) if isinstance(name, str) else 0
+        if found != 1 or list(columns).count(name) != 1:
+            how = "no column" if not found else "more than one column"
+            raise UnhashableError(f"There is {how} {quoted(name)} to hash.")
+    return pa.schema([schema.field(name) for name in columns])

@@ -1,0 +1,157 @@
+"""The front of the hash: recognise what was given, hash its rows, never raise."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ubunye_core.errors import MissingExtraError
+from ubunye_core.hashing import rows_v1
+from ubunye_core.hashing.problems import UnhashableError, is_interruption, quoted, told
+
+if TYPE_CHECKING:
+    from ubunye_core.hashing.arrow import Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fingerprint:
+    """What a table's rows hash to, or why they could not be hashed."""
+
+    schema_hash: str | None = None
+    data_hash: str | None = None
+    row_count: int | None = None
+    method: str = rows_v1.METHOD
+    error: str | None = None
+    route: str | None = None
+    """Which kind of frame it was: ``arrow``, ``pandas``, ``parquet`` or ``csv``. A comparison
+    reads by the same route, for pandas has rules of its own."""
+
+
+def fingerprint(
+    frame: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+    hash: bool = True,
+) -> Fingerprint:
+    """Hash every row of a frame by rows-v1. Never raises for what the frame is or holds.
+
+    What can't be hashed has no ``data_hash``, and an ``error`` that names columns and types but
+    never a value.
+
+    Args:
+        frame: A pandas, Arrow, Polars or DuckDB frame, anything with ``__arrow_c_stream__``, or
+            the path or ``file://`` URL of a Parquet or CSV file or folder. A reader or other
+            one-pass stream is used up.
+        columns: Hash only these columns.
+        types: For CSV only: canonical type names of columns that are not text.
+        hash: False counts the rows and no more.
+    """
+    given = _Given(frame, columns, types)
+    route: str | None = None
+    schema_hash: str | None = None
+    rows: Rows | None = None
+    try:
+        route = given.route()
+        rows = given.rows(route)
+        if not hash:
+            return Fingerprint(row_count=rows.count(), route=route)
+        schema = rows.canonical_schema()
+        schema_hash = rows_v1.schema_hash(schema)
+        sums = rows.sums()
+    except BaseException as error:
+        if is_interruption(error):
+            raise
+        return Fingerprint(
+            schema_hash=schema_hash,
+            row_count=rows.row_count if rows is not None else None,
+            error=told(error),
+            route=route,
+        )
+    return Fingerprint(
+        schema_hash=schema_hash,
+        data_hash=rows_v1.data_hash(schema, sums),
+        row_count=sums.rows,
+        route=route,
+    )
+
+
+def canonical_lines(
+    frame: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+) -> Iterator[str]:
+    """The canonical line of each row, to find out which cell differs. Holds the values.
+
+    Raises:
+        UnhashableError: The frame can't be hashed.
+    """
+    given = _Given(frame, columns, types)
+    for lines in given.rows(given.route()).lines():
+        yield from lines
+
+
+def row_count(frame: Any) -> int:
+    """How many rows a frame has, from its own count or its metadata where it has one.
+
+    Raises:
+        UnhashableError: It is no frame, or can't be read.
+    """
+    given = _Given(frame, None, None)
+    return given.rows(given.route()).count()
+
+
+@dataclass(frozen=True)
+class _Given:
+    frame: Any
+    columns: Sequence[str] | None
+    types: Mapping[str, Any] | None
+
+    def route(self) -> str:
+        """Which kind of frame this is, told by its type without importing its library."""
+        packages = {(base.__module__.partition(".")[0], base.__name__) for base in _bases(self.frame)}
+        if isinstance(self.frame, str | os.PathLike):
+            with _arrow_needed():
+                from ubunye_core.hashing import datasets
+            return datasets.kind_of(self.frame)
+        if ("pandas", "DataFrame") in packages:
+            return "pandas"
+        if any(package == "pyspark" for package, _ in packages):
+            raise UnhashableError("Spark frames can't be hashed yet.")
+        if hasattr(self.frame, "__arrow_c_stream__") or ("pyarrow", "Dataset") in packages:
+            return "arrow"
+        hint = "Collect it first." if ("polars", "LazyFrame") in packages else None
+        raise UnhashableError(f"A {quoted(type(self.frame).__name__)} is not a table.", hint=hint)
+
+    def rows(self, route: str) -> Rows:
+        if self.types is not None and route != "csv":
+            raise UnhashableError("Types can be given for CSV only.")
+        with _arrow_needed():
+            if route == "pandas":
+                from ubunye_core.hashing import frames
+
+                return frames.pandas_rows(self.frame, self.columns)
+            if route == "arrow":
+                from ubunye_core.hashing import arrow
+
+                return arrow.arrow_rows(self.frame, self.columns)
+            from ubunye_core.hashing import datasets
+
+            return datasets.dataset_rows(self.frame, route, self.columns, self.types)
+
+
+def _bases(frame: Any) -> tuple[type, ...]:
+    return type(frame).__mro__
+
+
+class _arrow_needed:  # noqa: N801 - reads as a statement
+    """Say which extra to install where pyarrow is missing."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, ImportError) and str(error.name).partition(".")[0] == "pyarrow":
+            raise MissingExtraError("Hashing rows needs 'pyarrow'.", "arrow") from None

@@ -1,0 +1,93 @@
+"""The canonical name of an Arrow type.
+
+The name is an output only. Field names may hold any character, so nothing here or elsewhere
+reads a name back: what needs a child's type walks the real type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from ubunye_core.hashing.problems import UnhashableError, quoted
+
+EXTENSIONS = ("arrow.uuid", "arrow.json", "arrow.bool8")
+
+
+def is_(kind: str, type_: Any) -> bool:
+    """``pyarrow.types.is_<kind>(type_)``; False where this pyarrow has no such kind yet."""
+    test = getattr(pa.types, f"is_{kind}", None)
+    return test is not None and bool(test(type_))
+
+
+def is_any(kinds: Iterable[str], type_: Any) -> bool:
+    return any(is_(kind, type_) for kind in kinds)
+
+
+STRINGS = ("string", "large_string", "string_view")
+BINARIES = ("binary", "large_binary", "fixed_size_binary", "binary_view")
+LISTS = ("list", "large_list", "fixed_size_list", "list_view", "large_list_view")
+
+
+def type_name(type_: Any) -> str:
+    """The name of ``type_`` in a canonical schema."""
+    if isinstance(type_, pa.BaseExtensionType):
+        if type_.extension_name in EXTENSIONS:
+            return f"extension<{type_.extension_name}>"
+        raise UnhashableError(f"has extension type {quoted(type_.extension_name)}, unknown here")
+    if is_any(("dictionary", "run_end_encoded"), type_):
+        return type_name(type_.value_type)
+    if is_any(STRINGS, type_):
+        return "string"
+    if is_any(BINARIES, type_):
+        return "binary"
+    if is_any(("integer", "null", "time"), type_):
+        return str(type_)
+    if is_("boolean", type_):
+        return "bool"
+    if is_("floating", type_):
+        return "float64" if is_("float64", type_) else "float32"
+    if is_("date", type_):
+        return "date"
+    if is_("timestamp", type_):
+        return "timestamp_ntz" if type_.tz is None else "timestamp"
+    if is_("decimal", type_):
+        return f"decimal({type_.precision},{type_.scale})"
+    if is_("duration", type_):
+        return "interval day to second"
+    if is_any(LISTS, type_):
+        return f"list<{type_name(type_.value_type)}>"
+    if is_("map", type_):
+        return f"map<{type_name(type_.key_type)},{type_name(type_.item_type)}>"
+    if is_("struct", type_):
+        fields = [type_.field(i) for i in range(type_.num_fields)]
+        refuse_duplicates("field", [field.name for field in fields])
+        return f"struct<{','.join(f'{field.name}:{type_name(field.type)}' for field in fields)}>"
+    raise UnhashableError("has a type without a name in rows-v1")
+
+
+def schema_of(schema: Any) -> list[tuple[str, str]]:
+    """The canonical schema of an Arrow schema."""
+    try:
+        refuse_duplicates("column", schema.names)
+    except UnhashableError as error:
+        raise UnhashableError(f"The table {error.message}.") from None
+    pairs = []
+    for field in schema:
+        try:
+            pairs.append((field.name, type_name(field.type)))
+        except UnhashableError as error:
+            raise UnhashableError(f"Column {quoted(field.name)} {error.message}.") from None
+    return pairs
+
+
+def refuse_duplicates(kind: str, names: list[str]) -> None:
+    twice = sorted({name for name in names if names.count(name) > 1}) if _repeats(names) else []
+    if twice:
+        raise UnhashableError(f"has the {kind} name {quoted(twice[0])} more than once")
+
+
+def _repeats(names: list[str]) -> bool:
+    return len(set(names)) < len(names)
