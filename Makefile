@@ -5,6 +5,8 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
+export NO_MKDOCS_2_WARNING := 1
+
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 UV := .tools/bin/uv
