@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from ubunye_core.hashing import rows_v1
-from ubunye_core.hashing.columns import member_writer
+from ubunye_core.hashing.columns import Writer, member_writer
 from ubunye_core.hashing.problems import UnhashableError, column_problem, quoted
 from ubunye_core.hashing.types import schema_of
 
@@ -25,6 +25,7 @@ class Rows:
     schema: Any  # pyarrow.Schema, of the chosen columns
     batches: Iterable[Any]  # pyarrow.RecordBatch, which may hold more columns
     row_count: int | None = None  # where it is known without reading
+    counter: Callable[[], int] | None = None  # counts from metadata, without hashing
 
     def canonical_schema(self) -> list[tuple[str, str]]:
         return schema_of(self.schema)
@@ -33,14 +34,20 @@ class Rows:
         """The canonical lines, a list for each slice of rows."""
         names = sorted(self.schema.names)  # by code point
         schema_of(self.schema)  # refuses what has no name before a row is read
-        writers = {name: _writer_of(self.schema.field(name)) for name in names}
+        # By type, for files of one folder may store one kind of column in two layouts.
+        writers = {(field.name, field.type): _writer_of(field) for field in self.schema}
         for batch in self.batches:
-            columns = {name: batch.column(name) for name in names}
+            columns = []
+            for name in names:
+                field = batch.schema.field(name)
+                if (name, field.type) not in writers:
+                    writers[name, field.type] = _writer_of(field)
+                columns.append((field, writers[name, field.type], batch.column(name)))
             for start in range(0, batch.num_rows, SLICE_ROWS):
                 count = min(SLICE_ROWS, batch.num_rows - start)
                 members = [
-                    _members(self.schema.field(name), writers[name], columns[name], start, count)
-                    for name in names
+                    _members(field, write, column.slice(start, count))
+                    for field, write, column in columns
                 ]
                 yield list(map(rows_v1.line, zip(*members, strict=True) if names else [()] * count))
 
@@ -57,30 +64,29 @@ class Rows:
         """The number of rows; reads the batches only where nothing else knows."""
         if self.row_count is not None:
             return self.row_count
+        if self.counter is not None:
+            return self.counter()
         return sum(batch.num_rows for batch in self.batches)
 
 
-def _writer_of(field: Any) -> Any:
+def _writer_of(field: Any) -> Writer:
     try:
         return member_writer(field.name, field.type)
-    except Exception as error:  # noqa: BLE001 - any reason is told with the column, without values
+    except Exception as error:
         raise column_problem(field.name, field.type, error) from None
 
 
-def _members(field: Any, write: Any, column: Any, start: int, count: int) -> list[str | None]:
+def _members(field: Any, write: Writer, column: Any) -> Sequence[str | None]:
     try:
-        members: list[str | None] = write(column.slice(start, count))
-    except Exception as error:  # noqa: BLE001 - any reason is told with the column, without values
+        return write(column)
+    except Exception as error:
         raise column_problem(field.name, field.type, error) from None
-    return members
 
 
 def arrow_rows(frame: Any, columns: Sequence[str] | None) -> Rows:
     """The rows of a table, a batch, a reader, a dataset or anything with an Arrow C stream."""
     if isinstance(frame, pa.RecordBatch):
-        return Rows(
-            schema=chosen(frame.schema, columns), batches=[frame], row_count=frame.num_rows
-        )
+        return Rows(schema=chosen(frame.schema, columns), batches=[frame], row_count=frame.num_rows)
     if isinstance(frame, pa.Table):
         return table_rows(frame, columns)
     if isinstance(frame, pa.RecordBatchReader):
@@ -93,6 +99,7 @@ def arrow_rows(frame: Any, columns: Sequence[str] | None) -> Rows:
 
 
 def table_rows(table: Any, columns: Sequence[str] | None) -> Rows:
+    """The rows of a table held in memory."""
     return Rows(
         schema=chosen(table.schema, columns),
         batches=table.to_batches() if table.num_columns else [_empty_rows(table.num_rows)],

@@ -244,7 +244,8 @@ def _days(type_: Any) -> Reader[int]:
     if is_("date32", type_):
         return lambda array: array.view(pa.int32()).to_pylist()
     return _each(
-        lambda array: array.view(pa.int64()).to_pylist(), lambda millis: millis // text.MILLIS_PER_DAY
+        lambda array: array.view(pa.int64()).to_pylist(),
+        lambda millis: millis // text.MILLIS_PER_DAY,
     )
 
 
@@ -292,7 +293,9 @@ def _unscaled(type_: Any) -> Reader[int]:
         raw = array.buffers()[1].slice(array.offset * width, len(array) * width).to_pybytes()
         return [
             int.from_bytes(raw[at : at + width], "little", signed=True) if valid else None
-            for at, valid in zip(range(0, len(raw), width), array.is_valid().to_pylist(), strict=True)
+            for at, valid in zip(
+                range(0, len(raw), width), array.is_valid().to_pylist(), strict=True
+            )
         ]
 
     return read
@@ -313,7 +316,9 @@ def _picked(values: Any, indices: list[int]) -> Any:
     if len(indices) == len(values):
         return values
     if is_any(("string_view", "binary_view"), values.type):  # Arrow can't take from these
-        values = values.cast(pa.large_string() if is_("string_view", values.type) else pa.large_binary())
+        values = values.cast(
+            pa.large_string() if is_("string_view", values.type) else pa.large_binary()
+        )
     return values.take(pa.array(indices, pa.int64()))
 
 

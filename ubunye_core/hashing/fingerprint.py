@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ubunye_core.errors import MissingExtraError
 from ubunye_core.hashing import rows_v1
+from ubunye_core.hashing.files import DataFiles, find_files
 from ubunye_core.hashing.problems import UnhashableError, is_interruption, quoted, told
 
 if TYPE_CHECKING:
@@ -104,54 +105,50 @@ def row_count(frame: Any) -> int:
     return given.rows(given.route()).count()
 
 
-@dataclass(frozen=True)
 class _Given:
-    frame: Any
-    columns: Sequence[str] | None
-    types: Mapping[str, Any] | None
+    """What was given, and how it is read."""
+
+    def __init__(
+        self, frame: Any, columns: Sequence[str] | None, types: Mapping[str, Any] | None
+    ) -> None:
+        self.frame, self.columns, self.types = frame, columns, types
+        self.files: DataFiles | None = None
 
     def route(self) -> str:
         """Which kind of frame this is, told by its type without importing its library."""
-        packages = {(base.__module__.partition(".")[0], base.__name__) for base in _bases(self.frame)}
         if isinstance(self.frame, str | os.PathLike):
-            with _arrow_needed():
-                from ubunye_core.hashing import datasets
-            return datasets.kind_of(self.frame)
-        if ("pandas", "DataFrame") in packages:
+            self.files = find_files(self.frame)
+            return self.files.kind
+        kinds = {
+            (base.__module__.partition(".")[0], base.__name__) for base in type(self.frame).__mro__
+        }
+        if ("pandas", "DataFrame") in kinds:
             return "pandas"
-        if any(package == "pyspark" for package, _ in packages):
+        if any(package == "pyspark" for package, _ in kinds):
             raise UnhashableError("Spark frames can't be hashed yet.")
-        if hasattr(self.frame, "__arrow_c_stream__") or ("pyarrow", "Dataset") in packages:
+        if hasattr(self.frame, "__arrow_c_stream__") or ("pyarrow", "Dataset") in kinds:
             return "arrow"
-        hint = "Collect it first." if ("polars", "LazyFrame") in packages else None
-        raise UnhashableError(f"A {quoted(type(self.frame).__name__)} is not a table.", hint=hint)
+        hint = "Collect it first." if ("polars", "LazyFrame") in kinds else None
+        raise UnhashableError(
+            f"{quoted(type(self.frame).__name__)} is no kind of table.", hint=hint
+        )
 
     def rows(self, route: str) -> Rows:
         if self.types is not None and route != "csv":
             raise UnhashableError("Types can be given for CSV only.")
-        with _arrow_needed():
+        try:
+            if self.files is not None:
+                from ubunye_core.hashing import datasets
+
+                return datasets.dataset_rows(self.files, self.columns, self.types)
             if route == "pandas":
                 from ubunye_core.hashing import frames
 
                 return frames.pandas_rows(self.frame, self.columns)
-            if route == "arrow":
-                from ubunye_core.hashing import arrow
+            from ubunye_core.hashing import arrow
 
-                return arrow.arrow_rows(self.frame, self.columns)
-            from ubunye_core.hashing import datasets
-
-            return datasets.dataset_rows(self.frame, route, self.columns, self.types)
-
-
-def _bases(frame: Any) -> tuple[type, ...]:
-    return type(frame).__mro__
-
-
-class _arrow_needed:  # noqa: N801 - reads as a statement
-    """Say which extra to install where pyarrow is missing."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, ImportError) and str(error.name).partition(".")[0] == "pyarrow":
+            return arrow.arrow_rows(self.frame, self.columns)
+        except ImportError as error:
+            if str(error.name).partition(".")[0] != "pyarrow":
+                raise
             raise MissingExtraError("Hashing rows needs 'pyarrow'.", "arrow") from None

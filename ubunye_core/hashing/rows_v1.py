@@ -54,10 +54,12 @@ def schema_json(schema: Schema) -> str:
 
 
 def schema_hash(schema: Schema) -> str:
+    """The hash of the column names and types."""
     return sha256_name(schema_json(schema))
 
 
 def data_hash(schema: Schema, sums: Sums) -> str:
+    """The hash of the schema and of every row."""
     return sha256_name(
         f'{{"method":"{METHOD}","rows":{sums.rows},"schema":{schema_json(schema)},'
         f'"sums":[{sums.a},{sums.b}]}}'

@@ -41,6 +41,7 @@ def string_text(value: str) -> str:
 
 
 def boolean_text(value: object) -> str:
+    """``true`` or ``false``; a number is true unless zero."""
     return "true" if value else "false"
 
 
@@ -99,7 +100,9 @@ def _java_float(value: float, shortest: str, same: Callable[[str, float], bool])
         return f"{sign}{digits[0]}.{digits[1:] or '0'}E{exponent}"
     if exponent < 0:
         return f"{sign}0.{'0' * (-exponent - 1)}{digits}"
-    return f"{sign}{digits[: exponent + 1].ljust(exponent + 1, '0')}.{digits[exponent + 1 :] or '0'}"
+    return (
+        f"{sign}{digits[: exponent + 1].ljust(exponent + 1, '0')}.{digits[exponent + 1 :] or '0'}"
+    )
 
 
 def _digits(decimal: str) -> tuple[str, int]:
@@ -142,6 +145,7 @@ def date_bare(days: int) -> str:
 
 
 def date_text(days: int) -> str:
+    """A date in quotes."""
     return f'"{date_bare(days)}"'
 
 

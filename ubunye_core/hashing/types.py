@@ -23,6 +23,7 @@ def is_(kind: str, type_: Any) -> bool:
 
 
 def is_any(kinds: Iterable[str], type_: Any) -> bool:
+    """Whether the type is of one of the kinds."""
     return any(is_(kind, type_) for kind in kinds)
 
 
@@ -84,10 +85,9 @@ def schema_of(schema: Any) -> list[tuple[str, str]]:
 
 
 def refuse_duplicates(kind: str, names: list[str]) -> None:
-    twice = sorted({name for name in names if names.count(name) > 1}) if _repeats(names) else []
-    if twice:
-        raise UnhashableError(f"has the {kind} name {quoted(twice[0])} more than once")
-
-
-def _repeats(names: list[str]) -> bool:
-    return len(set(names)) < len(names)
+    """Refuse a table or struct that uses one name twice."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise UnhashableError(f"has the {kind} name {quoted(name)} more than once")
+        seen.add(name)

@@ -1,0 +1,170 @@
+"""Parquet and CSV files as rows-v1 sees them, streamed in batches.
+
+Folders named ``key=value`` below the given folder add a column, whose type (int32 or text) and
+null are those that pyarrow reads from Hive partitions. All files must have the same columns.
+
+CSV has a header line. Its cells are text: an empty cell is the empty text, never a null. A column
+whose type is given reads an empty cell as null. A blank line is no row.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.dataset as ds
+import pyarrow.fs
+
+from ubunye_core.hashing.arrow import SLICE_ROWS, Rows, chosen
+from ubunye_core.hashing.files import DataFiles
+from ubunye_core.hashing.problems import UnhashableError, quoted
+from ubunye_core.hashing.types import schema_of
+
+_CSV_BLOCK_BYTES = 8 * 2**20  # a row must fit in one
+_CSV_COLUMN = re.compile(r"In CSV column #(\d+)")
+
+
+def dataset_rows(
+    data: DataFiles, columns: Sequence[str] | None, types: Mapping[str, Any] | None
+) -> Rows:
+    """The rows of all files, to be read one file after another."""
+    return _Reader(data, types).rows(columns)
+
+
+class _Reader:
+    def __init__(self, data: DataFiles, types: Mapping[str, Any] | None) -> None:
+        self.data = data
+        self.types = {name: _arrow_type(name, type_) for name, type_ in (types or {}).items()}
+        self.bad_row = ""
+        try:
+            self.dataset = ds.dataset(
+                [str(file) for file in data.files],
+                filesystem=pyarrow.fs.LocalFileSystem(),
+                format="parquet" if data.kind == "parquet" else self._csv_format(),
+                partitioning="hive" if data.is_folder else None,
+                partition_base_dir=str(data.base) if data.is_folder else None,
+            )
+        except (pa.ArrowException, OSError) as error:
+            raise self._unreadable(data.files[0], error) from None
+
+    def rows(self, columns: Sequence[str] | None) -> Rows:
+        first = next(self.dataset.get_fragments())
+        whole = self._schema(first)
+        if missing := sorted(set(self.types) - set(whole.names)):
+            raise UnhashableError(f"There is no column {quoted(missing[0])} to give a type.")
+        schema = chosen(whole, columns)
+        return Rows(
+            schema=schema,
+            batches=self._batches(whole, None if columns is None else schema.names),
+            counter=self._count,
+        )
+
+    def _batches(self, whole: Any, names: list[str] | None) -> Iterator[Any]:
+        expected = sorted(schema_of(whole))
+        for fragment in self.dataset.get_fragments():
+            schema = self._schema(fragment)
+            if sorted(schema_of(schema)) != expected:
+                raise UnhashableError(
+                    f"{quoted(fragment.path)} has other columns or types than "
+                    f"{quoted(self.data.files[0])}."
+                )
+            try:
+                yield from self._scanner(fragment, schema, names).to_batches()
+            except (pa.ArrowException, OSError) as error:
+                raise self._unreadable(fragment.path, error, schema.names) from None
+
+    def _scanner(self, fragment: Any, schema: Any, names: list[str] | None) -> Any:
+        parquet = self.data.kind == "parquet"
+        return fragment.scanner(
+            schema=schema,
+            columns=None if names is None else {name: ds.field(name) for name in names},
+            batch_size=SLICE_ROWS,
+            # One batch ahead is enough here, and a folder must not be read into memory.
+            batch_readahead=1,
+            fragment_readahead=1,
+            fragment_scan_options=ds.ParquetFragmentScanOptions(
+                use_buffered_stream=True, pre_buffer=False
+            )
+            if parquet
+            else None,
+        )
+
+    def _count(self) -> int:
+        try:
+            return sum(
+                self._scanner(fragment, self._schema(fragment), None).count_rows()
+                for fragment in self.dataset.get_fragments()
+            )
+        except (pa.ArrowException, OSError) as error:
+            raise self._unreadable(self.data.base, error) from None
+
+    def _schema(self, fragment: Any) -> Any:
+        """The columns of one file and of the folders it lies in."""
+        try:
+            own = fragment.physical_schema
+        except (pa.ArrowException, OSError) as error:
+            raise self._unreadable(fragment.path, error) from None
+        keys = ds.get_partition_keys(fragment.partition_expression)
+        if both := sorted(set(own.names) & set(keys)):
+            raise UnhashableError(
+                f"Column {quoted(both[0])} stands in {quoted(fragment.path)} and in its path."
+            )
+        if self.data.kind == "csv":
+            own = pa.schema([(name, self.types.get(name, pa.string())) for name in own.names])
+        folders = self.dataset.schema
+        return pa.schema([*own, *(folders.field(key) for key in sorted(keys))])
+
+    def _csv_format(self) -> Any:
+        return ds.CsvFileFormat(
+            parse_options=pyarrow.csv.ParseOptions(
+                newlines_in_values=True, invalid_row_handler=self._refuse_row
+            ),
+            convert_options=pyarrow.csv.ConvertOptions(null_values=[""], strings_can_be_null=False),
+            read_options=pyarrow.csv.ReadOptions(block_size=_CSV_BLOCK_BYTES),
+        )
+
+    def _refuse_row(self, row: Any) -> str:
+        where = "a row" if row.number is None else f"row {row.number}"
+        self.bad_row = f"{where} has {row.actual_columns} cells for {row.expected_columns} columns"
+        return "error"
+
+    def _unreadable(
+        self, path: Any, error: Exception, names: Sequence[str] = ()
+    ) -> UnhashableError:
+        """Only the kind of error and the column's name: Arrow's own message quotes cells."""
+        why = self.bad_row or type(error).__name__
+        column = _CSV_COLUMN.search(str(error))
+        if column and int(column[1]) < len(names):
+            why = f"a cell of column {quoted(names[int(column[1])])} does not fit its type"
+        return UnhashableError(f"{quoted(path)} could not be read as {self.data.kind}: {why}.")
+
+
+_SIMPLE_TYPES = {
+    **{name: getattr(pa, name)() for name in ("int8", "int16", "int32", "int64")},
+    **{name: getattr(pa, name)() for name in ("uint8", "uint16", "uint32", "uint64")},
+    "float32": pa.float32(),
+    "float64": pa.float64(),
+    "bool": pa.bool_(),
+    "string": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+}
+_DECIMAL = re.compile(r"decimal\((\d{1,2}),(\d{1,2})\)")
+
+
+def _arrow_type(name: str, type_: Any) -> Any:
+    """A type given for a CSV column: an Arrow type, or the canonical name of a flat one."""
+    if isinstance(type_, pa.DataType):
+        return type_
+    if isinstance(type_, str) and type_ in _SIMPLE_TYPES:
+        return _SIMPLE_TYPES[type_]
+    decimal = _DECIMAL.fullmatch(str(type_))
+    if decimal and 1 <= int(decimal[1]) <= 38:
+        return pa.decimal128(int(decimal[1]), int(decimal[2]))
+    raise UnhashableError(
+        f"Column {quoted(name)} is given a type unknown for CSV: {quoted(type_)}."
+    )
