@@ -1,0 +1,144 @@
+"""YAML as it is written: every scalar stays the text that stands in the file.
+
+``2026-10``, ``010``, ``NO`` and ``1.10`` are texts here. Each value knows its file and line, so
+that an error can name them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ubunye_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    import yaml
+
+MAX_CONFIG_BYTES = 4 * 1024 * 1024
+MAX_VALUES = 100_000
+_NULLS = ("", "~", "null", "Null", "NULL")
+_TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
+
+
+@dataclass(frozen=True)
+class Written:
+    """A value of a YAML file as it is written, and where it stands."""
+
+    value: str | list[Written] | dict[str, Written]
+    plain: bool
+    """Whether a scalar stands without quotes."""
+    file: str
+    line: int
+
+    def wrong(self, what: str, *, hint: str | None = None) -> ConfigError:
+        """An error that names the file and the line."""
+        return ConfigError(f"{self.file}, line {self.line}: {what}", hint=hint)
+
+    @property
+    def is_null(self) -> bool:
+        """Whether nothing is written here."""
+        return self.plain and isinstance(self.value, str) and self.value in _NULLS
+
+    def entries(self, what: str, known: Collection[str] | None = None) -> dict[str, Written]:
+        """The entries of a map; unknown keys are an error where ``known`` is given."""
+        if not isinstance(self.value, dict):
+            raise self.wrong(f"{what} is not a map.")
+        for key, value in self.value.items():
+            if known is not None and key not in known:
+                raise value.wrong(
+                    f"'{key}' is not a known key of {what}.", hint=f"Known: {', '.join(known)}."
+                )
+        return self.value
+
+    def items(self, what: str) -> list[Written]:
+        """The items of a list."""
+        if not isinstance(self.value, list):
+            raise self.wrong(f"{what} is not a list.")
+        return self.value
+
+    def text(self, what: str) -> str:
+        """A scalar, as it is written."""
+        if not isinstance(self.value, str) or self.is_null:
+            raise self.wrong(f"{what} is not a single value.")
+        return self.value
+
+    def boolean(self, what: str) -> bool:
+        """``true`` or ``false``."""
+        text = self.text(what)
+        if text not in _TRUE + _FALSE:
+            raise self.wrong(f"{what} is '{text}', not true or false.")
+        return text in _TRUE
+
+
+def read_yaml(path: Path) -> Written:
+    """A YAML file as it is written. Aliases and tags do nothing harmful; duplicate keys are errors.
+
+    Raises:
+        ConfigError: it cannot be read, or is not one YAML document.
+    """
+    import yaml
+
+    try:
+        if path.stat().st_size > MAX_CONFIG_BYTES:
+            raise ConfigError(f"{path} is larger than {MAX_CONFIG_BYTES} bytes.")
+        text = path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text.") from error
+    try:
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ConfigError(f"{path}{line}: {error.problem or 'it is not YAML'}.") from error
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ConfigError(f"{path} is not YAML that can be read.") from error
+    if node is None:
+        return Written({}, True, str(path), 1)
+    return _Reader(str(path)).read(node)
+
+
+class _Reader:
+    """Turns YAML nodes into written values; bounded, so that aliases cannot blow it up."""
+
+    def __init__(self, file: str) -> None:
+        self._file, self._count = file, 0
+
+    def read(self, node: yaml.Node, depth: int = 0) -> Written:
+        import yaml
+
+        self._count += 1
+        line = node.start_mark.line + 1
+        if self._count > MAX_VALUES or depth > 50:
+            raise ConfigError(f"{self._file}, line {line}: too many values, or nested too deep.")
+        if isinstance(node, yaml.ScalarNode):
+            return Written(node.value, node.style is None, self._file, line)
+        if isinstance(node, yaml.SequenceNode):
+            return Written(
+                [self.read(each, depth + 1) for each in node.value], False, self._file, line
+            )
+        return Written(self._entries(node, depth), False, self._file, line)
+
+    def _entries(self, node: yaml.Node, depth: int) -> dict[str, Written]:
+        """A map's own entries, then what it merges in (``<<``) that it does not have itself."""
+        import yaml
+
+        own: dict[str, Written] = {}
+        merged: list[Written] = []
+        for key, value in node.value:
+            line = key.start_mark.line + 1
+            scalar = isinstance(key, yaml.ScalarNode)
+            name = key.value if scalar else f"(the key at line {line})"
+            if name == "<<" and key.style is None:
+                found = self.read(value, depth + 1)
+                merged += found.value if isinstance(found.value, list) else [found]
+            elif name in own:
+                raise ConfigError(f"{self._file}, line {line}: '{name}' stands twice.")
+            else:
+                own[name] = self.read(value, depth + 1)
+        for each in merged:
+            for name, written in each.entries("what '<<' merges").items():
+                own.setdefault(name, written)
+        return own

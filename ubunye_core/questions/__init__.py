@@ -1,0 +1,30 @@
+"""What can be asked about receipts."""
+
+from ubunye_core.questions.answer import Verdict
+from ubunye_core.questions.health import Health, TaskHealth, job_health
+from ubunye_core.questions.requirements import OnFailed, Requirement, read_requirements
+from ubunye_core.questions.upstream import (
+    RequirementAnswer,
+    UpstreamAnswer,
+    UpstreamNotMetError,
+    check_upstream,
+    require,
+)
+from ubunye_core.questions.wait import Patience, wait_for_upstream
+
+__all__ = [
+    "Health",
+    "OnFailed",
+    "Patience",
+    "Requirement",
+    "RequirementAnswer",
+    "TaskHealth",
+    "UpstreamAnswer",
+    "UpstreamNotMetError",
+    "Verdict",
+    "check_upstream",
+    "job_health",
+    "read_requirements",
+    "require",
+    "wait_for_upstream",
+]

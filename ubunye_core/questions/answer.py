@@ -1,0 +1,122 @@
+"""What every question returns: a verdict, a reason a person can act on, and what was unreadable."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from ubunye_core.receipt import Receipt, Status
+from ubunye_core.stores.protocol import Unreadable
+from ubunye_core.times import in_iso, instant, utc_now
+
+CLOCK_SKEW = timedelta(minutes=5)
+"""How far the clocks of two machines may differ before a receipt is not believed."""
+
+
+class Verdict(StrEnum):
+    """The answer in one word."""
+
+    PASS = "PASS"
+    FAIL = "FAIL"
+    UNKNOWN = "UNKNOWN"
+
+
+def together(verdicts: Iterable[Verdict]) -> Verdict:
+    """Several verdicts as one: ``FAIL`` beats ``UNKNOWN`` beats ``PASS``."""
+    found = set(verdicts)
+    for verdict in (Verdict.FAIL, Verdict.UNKNOWN):
+        if verdict in found:
+            return verdict
+    return Verdict.PASS if found else Verdict.UNKNOWN
+
+
+@dataclass(frozen=True)
+class Moment:
+    """The instant a question is asked for, and the clock by which a start is impossible."""
+
+    now: datetime
+    clock: datetime
+
+    @classmethod
+    def of(cls, now: datetime | str | None) -> Moment:
+        """The front door's ``now``, resolved once. None is the clock; the past, an as-of view."""
+        clock = utc_now()
+        return cls(clock if now is None else instant(now, what="now"), clock)
+
+    def hides(self, receipt: Receipt) -> bool:
+        """Whether the run started later than the instant asked for."""
+        return receipt.started_at > self.now + CLOCK_SKEW
+
+    def is_impossible(self, receipt: Receipt) -> bool:
+        """Whether the run claims a start that no clock has reached."""
+        return receipt.started_at > max(self.now, self.clock) + CLOCK_SKEW
+
+    def as_it_looked(self, receipt: Receipt) -> Receipt:
+        """The receipt as it stood at this instant: a run that ended later was still running."""
+        if not receipt.status.is_final or receipt.finished_at <= self.now + CLOCK_SKEW:
+            return receipt
+        return replace(
+            receipt,
+            status=Status.RUNNING,
+            ended_at=None,
+            heartbeat_at=receipt.finished_at,
+            error=None,
+            outcome=None,
+        )
+
+
+@dataclass(frozen=True)
+class View:
+    """The receipts that a question sees at one instant, newest first."""
+
+    receipts: tuple[Receipt, ...]
+    unreadable: tuple[Unreadable, ...]
+
+
+def view(receipts: Sequence[Receipt], unreadable: Iterable[Unreadable], moment: Moment) -> View:
+    """What had started by this instant. A start in the future counts as unreadable."""
+    seen, doubtful = [], list(unreadable)
+    for receipt in receipts:
+        if moment.is_impossible(receipt):
+            doubtful.append(in_the_future(receipt))
+        elif not moment.hides(receipt):
+            seen.append(moment.as_it_looked(receipt))
+    late = moment.now + CLOCK_SKEW
+    return View(
+        tuple(seen),
+        tuple(
+            bad
+            for bad in doubtful
+            if bad.started_at is None or bad.started_at <= late or bad.started_at > moment.clock
+        ),
+    )
+
+
+def in_the_future(receipt: Receipt) -> Unreadable:
+    """A receipt that starts after ``now``: its clock, or ours, is wrong."""
+    return Unreadable(
+        where=f"{receipt.task} run {receipt.run_id}",
+        why=f"it starts in the future, at {in_iso(receipt.started_at)}: a clock is wrong",
+        task=receipt.task,
+    )
+
+
+def named(unreadable: Sequence[Unreadable]) -> str:
+    """The first unreadable place for a sentence, and how many more there are."""
+    if not unreadable:
+        return ""
+    more = f" (and {len(unreadable) - 1} more)" if len(unreadable) > 1 else ""
+    return f"{unreadable[0].where}: {unreadable[0].why}{more}"
+
+
+def how_it_stands(receipt: Receipt) -> str:
+    """A run for a sentence: its id, how it stands, since when."""
+    when = (
+        f"running since {in_iso(receipt.started_at)}"
+        if not receipt.status.is_final
+        else f"{receipt.status} at {in_iso(receipt.finished_at)}"
+    )
+    refused = " (refused by its gate)" if receipt.was_refused else ""
+    return f"{receipt.run_id} ({when}){refused}"

@@ -1,0 +1,32 @@
+"""From the tasks and patterns that a question names to tasks."""
+
+from __future__ import annotations
+
+from ubunye_core.errors import ConfigError
+from ubunye_core.names import fits
+from ubunye_core.stores.protocol import ReceiptStore
+
+
+def known_tasks(store: ReceiptStore) -> list[str] | None:
+    """The tasks a store holds; None when it cannot list them.
+
+    Raises:
+        StoreUnavailableError: it could not be listed now.
+    """
+    lister = getattr(store, "tasks", None)
+    return None if lister is None else list(lister())
+
+
+def fitting_tasks(pattern: str, store: ReceiptStore) -> list[str]:
+    """The tasks of a store that a pattern names.
+
+    Raises:
+        ConfigError: this store cannot list its tasks.
+    """
+    known = known_tasks(store)
+    if known is None:
+        raise ConfigError(
+            f"{store.url} cannot list its tasks, so the pattern {pattern} names none.",
+            hint="Name each task.",
+        )
+    return [task for task in known if fits(task, pattern)]

@@ -1,0 +1,273 @@
+"""Has the upstream finished, for this very batch?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ubunye_core.batch import NOT_IN_BATCH, shown, texts_of
+from ubunye_core.errors import ConfigError, StoreUnavailableError, UbunyeError
+from ubunye_core.masking import is_secret_name
+from ubunye_core.names import is_pattern
+from ubunye_core.questions.answer import Moment, Verdict, named, together
+from ubunye_core.questions.evidence import Evidence, gather
+from ubunye_core.questions.refusal import refusal, success_text
+from ubunye_core.questions.requirements import (
+    OnFailed,
+    Requirement,
+    RequirementLike,
+    requirements_of,
+)
+from ubunye_core.questions.tasks import fitting_tasks
+from ubunye_core.receipt import Pin, Receipt, Status
+from ubunye_core.stores.protocol import ReceiptStore, Unreadable
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequirementAnswer:
+    """Whether one upstream task has succeeded for the batch."""
+
+    task: str
+    requirement: Requirement
+    verdict: Verdict
+    reason: str
+    batch: Mapping[str, str] = field(default_factory=dict)
+    """The variables that had to agree."""
+    met: bool = False
+    """Whether a success is on record. A missed optional requirement passes without."""
+    decided: bool = False
+    """Whether waiting cannot change it."""
+    satisfied_by: str | None = None
+    """The run that met it."""
+    newest_run: str | None = None
+    """The newest run of the batch, however it stands."""
+    pin: Pin | None = None
+    unreadable: tuple[Unreadable, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class UpstreamAnswer:
+    """Whether a run may start, as far as its upstreams go."""
+
+    verdict: Verdict
+    reason: str
+    requirements: tuple[RequirementAnswer, ...]
+    now: datetime
+
+    @property
+    def decided(self) -> bool:
+        """Whether waiting cannot change the verdict."""
+        if self.verdict is Verdict.PASS:
+            return True
+        return any(each.decided and each.verdict is Verdict.FAIL for each in self.requirements)
+
+    @property
+    def retryable(self) -> bool:
+        """Whether asking again may give another verdict."""
+        return not self.decided
+
+    @property
+    def pins(self) -> tuple[Pin, ...]:
+        """What satisfied the requirements, for the receipt of the run that asked."""
+        return tuple(each.pin for each in self.requirements if each.pin is not None)
+
+    @property
+    def unreadable(self) -> tuple[Unreadable, ...]:
+        """What could not be read and could change the answer."""
+        return tuple(bad for each in self.requirements for bad in each.unreadable)
+
+
+class UpstreamNotMetError(UbunyeError, RuntimeError):
+    """A run may not start: its upstream has not succeeded, or it cannot be told."""
+
+    def __init__(self, answer: UpstreamAnswer) -> None:
+        self.answer = answer
+        super().__init__(answer.reason)
+
+    def __reduce__(self) -> tuple[type[UpstreamNotMetError], tuple[UpstreamAnswer]]:
+        return type(self), (self.answer,)
+
+
+def check_upstream(
+    requirements: RequirementLike | Iterable[RequirementLike],
+    *,
+    variables: Mapping[str, object] | None = None,
+    store: ReceiptStore,
+    now: datetime | str | None = None,
+) -> UpstreamAnswer:
+    """Whether every required upstream has succeeded for the batch of this run. Looks once.
+
+    Args:
+        requirements: One or several: a task's name, a mapping as in YAML, or a ``Requirement``.
+        variables: The variables of the run that asks.
+        store: Where the receipts are.
+        now: The instant to answer for; None is the clock. In the past: as it looked then.
+
+    Returns:
+        ``PASS`` when all are met; ``FAIL`` when one is not; ``UNKNOWN`` when something that could
+        not be read could change that. Never raises for a store that cannot answer.
+
+    Raises:
+        ConfigError: a requirement is wrong, or names a variable that this run does not have.
+    """
+    moment = Moment.of(now)
+    texts = texts_of(variables)
+    answers: list[RequirementAnswer] = []
+    for requirement in requirements_of(requirements):
+        wanted = _wanted(requirement, texts)
+        answers += _ask(requirement, wanted, texts.get("mode"), store, moment)
+    return UpstreamAnswer(
+        verdict=together(answer.verdict for answer in answers),
+        reason=_together(answers),
+        requirements=tuple(answers),
+        now=moment.now,
+    )
+
+
+def require(
+    requirements: RequirementLike | Iterable[RequirementLike],
+    *,
+    variables: Mapping[str, object] | None = None,
+    store: ReceiptStore,
+    now: datetime | str | None = None,
+) -> UpstreamAnswer:
+    """The same question as ``check_upstream``, for a script: raises unless the answer is yes.
+
+    Raises:
+        UpstreamNotMetError: the run may not start; ``.answer`` says why.
+        ConfigError: a requirement is wrong.
+    """
+    answer = check_upstream(requirements, variables=variables, store=store, now=now)
+    if answer.verdict is not Verdict.PASS:
+        raise UpstreamNotMetError(answer)
+    return answer
+
+
+def _wanted(requirement: Requirement, texts: Mapping[str, str]) -> dict[str, str]:
+    """The variables that must agree, by name."""
+    asked = requirement.variables
+    if isinstance(asked, Mapping):
+        return {name: str(text) for name, text in asked.items()}
+    if asked is None:
+        batch = {
+            name: text
+            for name, text in texts.items()
+            if name not in NOT_IN_BATCH and not is_secret_name(name)
+        }
+        if not batch:
+            raise ConfigError(
+                f"The requirement on {requirement.task} names no variables and this run has none, "
+                f"so any old success would do.",
+                hint="Say 'variables: []' if that is meant, best with 'max_age'.",
+            )
+        return batch
+    missing = [name for name in asked if name not in texts]
+    if missing:
+        raise ConfigError(
+            f"The requirement on {requirement.task} names the variable '{missing[0]}', which this "
+            f"run does not have.",
+            hint=f"It has: {', '.join(sorted(texts)) or 'none'}.",
+        )
+    return {name: texts[name] for name in asked}
+
+
+def _ask(
+    requirement: Requirement,
+    wanted: Mapping[str, str],
+    mode: str | None,
+    store: ReceiptStore,
+    moment: Moment,
+) -> list[RequirementAnswer]:
+    try:
+        if not is_pattern(requirement.task):
+            return [_ask_task(requirement, requirement.task, wanted, mode, store, moment)]
+        tasks = fitting_tasks(requirement.task, store)
+        answers = [_ask_task(requirement, task, wanted, mode, store, moment) for task in tasks]
+        reason = f"No task in {store.url} fits {requirement.task}."
+    except StoreUnavailableError as error:
+        answers, reason = [], str(error)
+    return answers or [
+        RequirementAnswer(
+            task=requirement.task,
+            requirement=requirement,
+            batch=wanted,
+            verdict=Verdict.UNKNOWN,
+            reason=reason,
+        )
+    ]
+
+
+def _ask_task(
+    requirement: Requirement,
+    task: str,
+    wanted: Mapping[str, str],
+    mode: str | None,
+    store: ReceiptStore,
+    moment: Moment,
+) -> RequirementAnswer:
+    found = gather(requirement, task, wanted, store, moment)
+    said = {"task": task, "requirement": requirement, "batch": wanted}
+    newest = found.of_batch[0].run_id if found.of_batch else None
+    if found.success is not None:
+        return RequirementAnswer(
+            **said,  # type: ignore[arg-type]
+            verdict=Verdict.PASS,
+            reason=success_text(found, mode),
+            met=True,
+            decided=True,
+            satisfied_by=found.success.run_id,
+            newest_run=newest,
+            pin=_pin(found.success),
+        )
+    if found.unreadable:
+        return RequirementAnswer(
+            **said,  # type: ignore[arg-type]
+            verdict=Verdict.UNKNOWN,
+            reason=f"Whether {task} has succeeded for {shown(wanted)} cannot be told: "
+            f"{named(found.unreadable)}.",
+            newest_run=newest,
+            unreadable=found.unreadable,
+        )
+    reason = refusal(found)
+    if requirement.optional:
+        reason = f"Optional, so this passes: {reason}"
+    return RequirementAnswer(
+        **said,  # type: ignore[arg-type]
+        verdict=Verdict.PASS if requirement.optional else Verdict.FAIL,
+        reason=reason,
+        decided=_is_decided(found),
+        newest_run=newest,
+    )
+
+
+def _is_decided(found: Evidence) -> bool:
+    """Whether an unmet requirement will stay unmet, however long one waits."""
+    if not found.of_task:
+        return not found.requirement.allow_unknown
+    if not found.of_batch:
+        return False
+    newest = found.of_batch[0]
+    if newest.status is Status.SKIPPED:
+        return not newest.was_refused
+    failed = newest.status in (Status.ERROR, Status.INTERRUPTED) and not newest.has_tries_left
+    return failed and found.requirement.on_failed is OnFailed.FAIL
+
+
+def _pin(success: Receipt) -> Pin:
+    return Pin(
+        task=success.task,
+        run_id=success.run_id,
+        data_hashes={step.name: step.data_hash for step in success.outputs},
+    )
+
+
+def _together(answers: list[RequirementAnswer]) -> str:
+    if len(answers) == 1:
+        return answers[0].reason
+    open_ones = [answer for answer in answers if answer.verdict is not Verdict.PASS]
+    if not open_ones:
+        return f"All {len(answers)} requirements pass. " + " ".join(each.reason for each in answers)
+    return f"{len(open_ones)} of {len(answers)} requirements are not met. " + " ".join(
+        answer.reason for answer in open_ones
+    )
