@@ -41,11 +41,11 @@ demo: setup ## Run the main job on this machine: one gate, two schedulers, one s
 	@$(PY) -m example_dags.demo
 
 test: setup engine ## Run the fast tests (a few minutes)
-	@$(PYTEST) -m "not slow and not soak" --suite-report .suites/fast.json
+	@$(PYTEST) -m "not slow and not soak" --suite-report=.suites/fast.json
 
 # The slow tests alone; 5 is pytest's word for "none selected", and the suites' check comes after.
 test-slow: setup engine
-	@$(PYTEST) -m "slow and not soak" --suite-report .suites/slow.json || [ $$? -eq 5 ]
+	@$(PYTEST) -m "slow and not soak" --suite-report=.suites/slow.json || [ $$? -eq 5 ]
 
 suites: setup
 	@$(PY) tests/check_suites.py .suites/fast.json .suites/slow.json

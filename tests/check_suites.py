@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -51,6 +52,9 @@ def main(arguments: Sequence[str], suites_file: Path = SUITES_FILE) -> int:
         print(f"NOT RUN  {line}")
     for line in broken + verdict.problems:
         print(f"PROBLEM  {line}")
+    total = sum(verdict.counts.values(), Counter[str]())
+    failed, skipped = total[FAILED] + total[ERROR], total[SKIPPED] + total[XFAILED]
+    print(f"total: {total[PASSED]} passed, {failed} failed, {skipped} skipped")
     return 1 if broken or verdict.problems else 0
 
 

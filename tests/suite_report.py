@@ -1,4 +1,4 @@
-"""A pytest plugin: `--suite-report FILE` writes what became of each test, for check_suites.py."""
+"""A pytest plugin: `--suite-report=FILE` writes what became of each test, for check_suites.py."""
 
 from __future__ import annotations
 

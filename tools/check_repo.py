@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("ubunye_core", "ubunye_airflow", "ubunye_dagster")
@@ -37,6 +41,31 @@ def locks_hold_no_addresses(root: Path) -> Iterator[str]:
                 yield f"{name}:{number}: neither a pinned name nor a hash: {line.strip()}"
         if hashed < pinned or not pinned:
             yield f"{name}:{pinned}: a name without a hash"
+
+
+def locks_follow_pyproject(root: Path) -> Iterator[str]:
+    """What pyproject.toml asks for is in the lock, in a version that it allows."""
+    document = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    project, groups = document["project"], document["dependency-groups"]
+    asked = {
+        "dev.lock": [
+            *project["dependencies"],
+            *(name for extra in project["optional-dependencies"].values() for name in extra),
+            *groups["dev"],
+        ],
+        "engine.lock": groups["engine"],
+    }
+    for lock, requirements in asked.items():
+        text = (root / "requirements" / lock).read_text(encoding="utf-8")
+        locked = defaultdict(list)
+        for name, version in re.findall(r"^([\w.-]+)(?:\[[^]]*\])?==(\S+)", text, re.MULTILINE):
+            locked[canonicalize_name(name)].append(version)
+        for requirement in map(Requirement, requirements):
+            name = canonicalize_name(requirement.name)
+            if name == project["name"]:
+                continue
+            if not any(requirement.specifier.contains(version) for version in locked[name]):
+                yield f"requirements/{lock}: has no {requirement}; run `make lock`"
 
 
 def adr_numbers_are_used_once(root: Path) -> Iterator[str]:
@@ -75,6 +104,7 @@ def files_hold_one_idea(root: Path) -> Iterator[str]:
 
 CHECKS = (
     locks_hold_no_addresses,
+    locks_follow_pyproject,
     adr_numbers_are_used_once,
     packages_say_they_are_typed,
     files_hold_one_idea,

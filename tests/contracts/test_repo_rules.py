@@ -64,6 +64,20 @@ def test_a_lock_with_a_name_that_has_no_hash_is_refused(tmp_path: Path, text: st
     assert lock(tmp_path, text) != []
 
 
+def test_a_lock_that_lags_behind_pyproject_is_noticed(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(
+        '[project]\nname = "ours"\ndependencies = ["Py_YAML>=6", "rich>=14"]\n'
+        '[project.optional-dependencies]\nall = ["ours[x]", "new>=1"]\n'
+        "[dependency-groups]\ndev = []\nengine = []\n"
+    )
+    lock(tmp_path, f"py-yaml==6.0 \\\n{HASH}\nrich==13.0 \\\n{HASH}\n")
+    (tmp_path / "requirements" / "engine.lock").write_text("")
+    assert list(rules.locks_follow_pyproject(tmp_path)) == [
+        "requirements/dev.lock: has no rich>=14; run `make lock`",
+        "requirements/dev.lock: has no new>=1; run `make lock`",
+    ]
+
+
 def test_a_number_of_an_adr_is_used_once(tmp_path: Path) -> None:
     folder = tmp_path / "docs" / "adr"
     folder.mkdir(parents=True)

@@ -153,7 +153,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "test_syntax.py").write_text("def :\n")
     file = folder / "out" / "report.json"
     options = "-q -p tests.suite_report -p no:cacheprovider --continue-on-collection-errors"
-    where = [f"--rootdir={folder}", "-c", os.devnull, "--suite-report", str(file), str(folder)]
+    where = [f"--rootdir={folder}", "-c", os.devnull, f"--suite-report={file}", str(folder)]
     subprocess.run(
         [sys.executable, "-m", "pytest", *options.split(), *where],
         cwd=ROOT,
