@@ -77,7 +77,7 @@ def _parse(document: bytes) -> dict[str, Json]:
 
 def _no_such_number(_: str) -> None:
     """NaN and infinities are no JSON; ubunye-engine wrote them for numbers it did not have."""
-    return None
+    return
 
 
 def _receipt(document: Fields) -> Receipt:
@@ -227,9 +227,9 @@ def _counts(counts: Fields | None) -> Counts | None:
 
 def encode(receipt: Receipt) -> bytes:
     """The receipt as indented UTF-8 JSON, in ubunye-engine's fields and ours."""
-    return json.dumps(
-        as_json(receipt), indent=2, allow_nan=False, default=_not_json
-    ).encode("ascii")
+    return json.dumps(as_json(receipt), indent=2, allow_nan=False, default=_not_json).encode(
+        "ascii"
+    )
 
 
 def _not_json(value: object) -> NoReturn:
@@ -304,11 +304,14 @@ def _plain(part: object) -> Json:
 
 
 def _step_json(step: Step) -> dict[str, Json]:
-    document = cast("dict[str, Json]", {
-        each.name: getattr(step, each.name)
-        for each in fields(step)
-        if each.name not in ("extra", "route")
-    })
+    document = cast(
+        "dict[str, Json]",
+        {
+            each.name: getattr(step, each.name)
+            for each in fields(step)
+            if each.name not in ("extra", "route")
+        },
+    )
     if step.route is not None:
         document["route"] = step.route
     return document | dict(step.extra)
@@ -320,5 +323,3 @@ def _timing_json(timing: Timing) -> dict[str, Json]:
 
 def _expectation_json(rule: Expectation) -> dict[str, Json]:
     return {"rule": rule.rule, "passed": rule.passed, **rule.extra}
-
-

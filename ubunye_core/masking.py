@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import pairwise
 from urllib.parse import urlsplit, urlunsplit
 
 MASK = "***"
 MAX_ERROR_TEXT = 300
-_SECRET_WORDS = frozenset(
-    {"password", "passwd", "secret", "token", "apikey", "credential", "auth"}
-)
+_SECRET_WORDS = frozenset({"password", "passwd", "secret", "token", "apikey", "credential", "auth"})
 _SECRET_PAIRS = frozenset({("api", "key"), ("private", "key")})
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*://)([^\s/'\"]*)@")
@@ -28,7 +27,7 @@ def is_secret_name(name: str) -> bool:
     """
     words = [word.lower() for word in _WORDS.findall(name)]
     words += [word[:-1] for word in words if word.endswith("s")]
-    pairs = set(zip(words, words[1:], strict=False))
+    pairs = set(pairwise(words))
     return not _SECRET_WORDS.isdisjoint(words) or not _SECRET_PAIRS.isdisjoint(pairs)
 
 

@@ -84,5 +84,7 @@ def in_words(length: timedelta) -> str:
 
 def in_iso(moment: datetime) -> str:
     """An instant as UTC text for people and programs: ``2026-10-15T06:00:00Z``."""
-    text = moment.astimezone(UTC).isoformat(timespec="microseconds" if moment.microsecond else "seconds")
+    text = moment.astimezone(UTC).isoformat(
+        timespec="microseconds" if moment.microsecond else "seconds"
+    )
     return text.replace("+00:00", "Z")

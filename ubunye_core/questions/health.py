@@ -250,9 +250,7 @@ def _judge(
     )
 
 
-def _failures(
-    runs: Sequence[Receipt], now: datetime, limits: Limits
-) -> tuple[list[Receipt], bool]:
+def _failures(runs: Sequence[Receipt], now: datetime, limits: Limits) -> tuple[list[Receipt], bool]:
     """The failed runs since the last success, newest first; and whether one is to be retried.
 
     A retry that its scheduler owes for longer than a silent run may be silent is not awaited.

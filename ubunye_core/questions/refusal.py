@@ -86,7 +86,9 @@ def _advice(found: Evidence, newest: Receipt | None) -> str:
         return "Try: wait for it ('wait: 2h')."
     if newest.status is Status.SKIPPED and not newest.was_refused:
         return "It was skipped by decision. Try: run it if its data is needed after all."
-    return f"Try: run {found.task} again for {batch}; 'ubunye-runs show {newest.run_id}' tells more."
+    return (
+        f"Try: run {found.task} again for {batch}; 'ubunye-runs show {newest.run_id}' tells more."
+    )
 
 
 def _batch(found: Evidence) -> str:

@@ -1,5 +1,4 @@
-"""What must be on record before a run may start, from Python, ``config.yaml`` or ``receipts.yaml``.
-"""
+"""What must be on record before a run may start, from Python, ``config.yaml`` or ``receipts.yaml``."""
 
 from __future__ import annotations
 
@@ -73,9 +72,7 @@ class Requirement:
         if self.poll == timedelta(0):
             raise ConfigError("'poll' is zero; two looks need a pause.")
         if self.on_failed not in list(OnFailed):
-            raise ConfigError(
-                f"'on_failed' is {self.on_failed!r}.", hint="Use one of: wait, fail."
-            )
+            raise ConfigError(f"'on_failed' is {self.on_failed!r}.", hint="Use one of: wait, fail.")
         object.__setattr__(self, "on_failed", OnFailed(self.on_failed))
         for name in ("optional", "allow_unknown"):
             if not isinstance(getattr(self, name), bool):

@@ -107,8 +107,7 @@ class FileStore:
             for usecase in self._folders(self.root)
             for package in self._folders(self.root / usecase)
             for task in self._folders(self.root / usecase / package)
-            if is_task(f"{usecase}/{package}/{task}")
-            and self._names(f"{usecase}/{package}/{task}")
+            if is_task(f"{usecase}/{package}/{task}") and self._names(f"{usecase}/{package}/{task}")
         )
 
     def _folder(self, task: str) -> Path:
@@ -152,9 +151,7 @@ class FileStore:
         except FileNotFoundError:
             return None
         except BadReceiptError as error:
-            return Unreadable(
-                where=error.where, why=error.why, task=task, started_at=time_in(name)
-            )
+            return Unreadable(where=error.where, why=error.why, task=task, started_at=time_in(name))
 
     def _read(self, path: Path) -> Receipt:
         """The receipt in a file.

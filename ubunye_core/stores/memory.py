@@ -79,9 +79,7 @@ class MemoryStore:
                         where=error.where, why=error.why, task=key[0], started_at=time_in(key[1])
                     )
                 )
-        return select(
-            receipts, unreadable, status=status, since=since, batch=batch, limit=limit
-        )
+        return select(receipts, unreadable, status=status, since=since, batch=batch, limit=limit)
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""

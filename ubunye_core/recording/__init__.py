@@ -1,0 +1,7 @@
+"""Recording runs."""
+
+from ubunye_core.recording.close import close_run
+from ubunye_core.recording.record import Recording, record_run
+from ubunye_core.recording.run import Run
+
+__all__ = ["Recording", "Run", "close_run", "record_run"]

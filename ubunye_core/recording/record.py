@@ -1,0 +1,295 @@
+"""Record a run: ``running`` is on record before the work begins, the final status after it."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import logging
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, TypeVar
+
+from ubunye_core.batch import texts_of
+from ubunye_core.errors import ConfigError, ReceiptConflictError
+from ubunye_core.masking import error_text, is_secret_name, masked_text, masked_variables
+from ubunye_core.names import check_run_id, check_task
+from ubunye_core.questions.requirements import RequirementLike, requirements_of
+from ubunye_core.questions.upstream import UpstreamNotMetError
+from ubunye_core.receipt import Orchestrator, Receipt, Status, TriggeredBy, TriggerKind, Window
+from ubunye_core.recording.circumstances import circumstances, os_user
+from ubunye_core.recording.heartbeat import Heartbeat, heartbeat_of
+from ubunye_core.recording.run import Run
+from ubunye_core.recording.termination import Terminated, Termination
+from ubunye_core.runids import new_run_id, run_id_of_attempt
+from ubunye_core.stores import ReceiptStore, open_store
+from ubunye_core.times import duration, utc_now
+
+log = logging.getLogger("ubunye_core.recording")
+TRIES_TO_SAVE_AN_END = 3
+MAX_REASON = 2000
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Variables = Mapping[str, object] | Callable[..., Mapping[str, object]]
+
+
+def record_run(
+    task: str,
+    *,
+    variables: Variables | None = None,
+    store: ReceiptStore | str | None = None,
+    requires: RequirementLike | Iterable[RequirementLike] | None = None,
+    window: Window | None = None,
+    triggered_by: TriggeredBy | None = None,
+    scheduled: bool = False,
+    reason: str | None = None,
+    orchestrator: Orchestrator | None = None,
+    code: str | Path | None = None,
+    run_id: str | None = None,
+    heartbeat_every: timedelta | str | None = None,
+    record_errors: Literal["message", "type"] = "message",
+    how_it_ended: Callable[[BaseException], Status | None] | None = None,
+) -> Recording:
+    """Record what runs inside a ``with`` block, or a decorated function.
+
+    ::
+
+        with record_run("pay/monthly/calc", variables={"month": "2026-10"}) as run:
+            run.read("people", people)
+            ...
+            run.wrote("adults", adults)
+
+    Recording never breaks the run: a store that cannot be written is a loud warning in the log.
+
+    Args:
+        task: ``usecase/package/task_name``.
+        variables: Which data this run is for; as a decorator, also a function of the call's
+            arguments. Values of secret-looking names are masked.
+        store: A store or its URL; by default the one that ``UBUNYE_STORE`` names.
+        requires: Upstreams that must have succeeded for this batch, else the block is not
+            entered and ``UpstreamNotMetError`` is raised.
+        window: The period of data this run is for.
+        triggered_by: Who or what started it; by default the user of this process, by hand.
+        scheduled: Whether a schedule started it, where ``triggered_by`` is not given.
+        reason: Why it was started.
+        orchestrator: The scheduler's names for this attempt. A recorder called again for the
+            same attempt continues its receipt.
+        code: The folder or file whose code is hashed; by default the file of the function or of
+            the caller.
+        run_id: An id of your own; by default a new UUID of version 7.
+        heartbeat_every: How often to show a sign of life; by default what the store asks for.
+        record_errors: ``type`` keeps an exception's message out of the receipt.
+        how_it_ended: What an exception means, for schedulers that skip or pause by raising.
+            ``running`` leaves the run open; None is the ordinary meaning.
+
+    Raises:
+        ConfigError: a name or value is wrong, or no store is named.
+    """
+    caller = sys._getframe(1).f_code.co_filename
+    return Recording(
+        task=check_task(task),
+        variables=variables or {},
+        store=store,
+        requires=None if requires is None else requirements_of(requires),
+        window=window,
+        triggered_by=triggered_by or _by_hand(scheduled, reason),
+        orchestrator=orchestrator,
+        code=None if code is None else Path(code),
+        caller=Path(caller),
+        run_id=None if run_id is None else check_run_id(run_id),
+        heartbeat_every=None
+        if heartbeat_every is None
+        else duration(heartbeat_every, what="heartbeat_every"),
+        with_message=record_errors == "message",
+        how_it_ended=how_it_ended,
+    )
+
+
+def _by_hand(scheduled: bool, reason: str | None) -> TriggeredBy:
+    kind = TriggerKind.SCHEDULE if scheduled else TriggerKind.MANUAL
+    return TriggeredBy(kind=kind, actor=os_user(), asserted_by="os-user", reason=reason)
+
+
+class Recording:
+    """What ``record_run`` returns: a context manager, and a decorator."""
+
+    def __init__(
+        self,
+        *,
+        task: str,
+        variables: Variables,
+        store: ReceiptStore | str | None,
+        requires: tuple[RequirementLike, ...] | None,
+        window: Window | None,
+        triggered_by: TriggeredBy,
+        orchestrator: Orchestrator | None,
+        code: Path | None,
+        caller: Path,
+        run_id: str | None,
+        heartbeat_every: timedelta | None,
+        with_message: bool,
+        how_it_ended: Callable[[BaseException], Status | None] | None,
+    ) -> None:
+        self._task, self._variables, self._requires = task, variables, requires
+        self._store = open_store(store) if store is None or isinstance(store, str) else store
+        self._window, self._triggered_by, self._orchestrator = window, triggered_by, orchestrator
+        self._code, self._caller, self._run_id = code, caller, run_id
+        self._heartbeat_every = heartbeat_every or heartbeat_of(self._store)
+        self._with_message, self._how_it_ended = with_message, how_it_ended
+        self._texts = {} if callable(variables) else texts_of(variables)
+        self._run: Run | None = None
+
+    def __enter__(self) -> Run:
+        if callable(self._variables):
+            raise ConfigError("'variables' is a function, which only a decorated call can use.")
+        if self._run is not None:
+            raise ConfigError("This recording is in use; call record_run again.")
+        self._began, self._pid = time.monotonic(), os.getpid()
+        secrets = [text for name, text in self._texts.items() if is_secret_name(name)]
+        run = self._run = Run(self._first_receipt(), self._store, self._texts, secrets)
+        self._save(run.receipt)
+        self._heartbeat = Heartbeat(run, self._heartbeat_every, self._save)
+        self._termination = Termination()
+        self._heartbeat.start()
+        self._termination.watch()
+        if self._requires is not None:
+            try:
+                run.require(self._requires)
+            except BaseException:
+                self.__exit__(*sys.exc_info())
+                raise
+        return run
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        run, self._run = self._run, None
+        if run is None or os.getpid() != self._pid:  # a forked child is not the run
+            return
+        self._heartbeat.stop()
+        self._termination.unwatch()
+        try:
+            end = self._end(run, error)
+        except Exception:
+            log.exception("The end of %s run %s could not be put together.", run.task, run.run_id)
+            return
+        if end.status.is_final:
+            self._save(end, tries=TRIES_TO_SAVE_AN_END)
+        else:
+            self._save(run.beat())
+
+    def __call__(self, function: Function) -> Function:
+        """Record every call of a function. One that has a parameter ``run`` is given the run."""
+        from ubunye_core.recording.decorate import recorded_calls
+
+        return recorded_calls(function, self._of_call)
+
+    def _of_call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Recording:
+        """A recording of one call of a decorated function."""
+        call = Recording.__new__(Recording)
+        call.__dict__ |= self.__dict__
+        call._run = None
+        if callable(self._variables):
+            call._variables = self._variables(*args, **kwargs)
+            call._texts = texts_of(call._variables)
+        with contextlib.suppress(TypeError, OSError):
+            call._caller = Path(inspect.getfile(inspect.unwrap(function)))
+        return call
+
+    def _first_receipt(self) -> Receipt:
+        now = utc_now()
+        known = self._known_attempt()
+        if known is not None:
+            return known if known.status.is_final else replace(known, heartbeat_at=now)
+        return Receipt(
+            task=self._task,
+            run_id=self._run_id or self._new_id(now),
+            status=Status.RUNNING,
+            started_at=now,
+            variables=masked_variables(self._texts),
+            window=self._window,
+            triggered_by=self._triggered_by,
+            orchestrator=self._orchestrator,
+            heartbeat_at=now,
+            heartbeat_every=self._heartbeat_every,
+            **circumstances(self._code or self._caller),
+        )
+
+    def _new_id(self, now: datetime) -> str:
+        attempt = self._orchestrator
+        if attempt is None or not attempt.ids:
+            return new_run_id(now)
+        ids = {**attempt.ids, "attempt": str(attempt.attempt)}
+        return run_id_of_attempt(now, attempt.name, ids)
+
+    def _known_attempt(self) -> Receipt | None:
+        """The receipt of this attempt, where another recorder, or an earlier call, began it."""
+        attempt = self._orchestrator
+        if attempt is None or not attempt.ids:
+            return None
+        try:
+            for receipt in self._store.search(self._task):
+                if attempt.is_same_attempt(receipt.orchestrator):
+                    return receipt
+        except Exception as error:
+            log.warning("%s: earlier receipts could not be read: %s", self._task, error)
+        return None
+
+    def _end(self, run: Run, error: BaseException | None) -> Receipt:
+        seconds = time.monotonic() - self._began
+        status, outcome, text = self._ending(run, error)
+        return run.ended(status, seconds=seconds, error=text, outcome=outcome)
+
+    def _ending(
+        self, run: Run, error: BaseException | None
+    ) -> tuple[Status, str | None, str | None]:
+        """The status, the finer outcome, and the reason, of an end."""
+        if error is None and run.skip_reason is not None:
+            return Status.SKIPPED, None, run.skip_reason
+        if error is None:
+            return Status.SUCCESS, None, None
+        if isinstance(error, UpstreamNotMetError):
+            return Status.SKIPPED, "refused", masked_text(error.answer.reason)[:MAX_REASON]
+        status = None if self._how_it_ended is None else self._how_it_ended(error)
+        status = status or _ordinary_meaning(error)
+        if status is Status.SUCCESS:
+            return status, None, None
+        text = error_text(error, with_message=self._with_message, secrets=run.secrets)
+        return status, None, text
+
+    def _save(self, receipt: Receipt, tries: int = 1) -> None:
+        """Keep the receipt. Never raises: what is lost is logged, the run stands."""
+        for left in reversed(range(tries)):
+            try:
+                return self._store.save(receipt)
+            except ReceiptConflictError as error:
+                log.warning("%s", error)
+                return None
+            except Exception as error:
+                if left:
+                    time.sleep(0.2)
+                    continue
+                log.warning(
+                    "The receipt of %s run %s (%s) could not be saved, so no gate or health "
+                    "check will see it: %s",
+                    receipt.task,
+                    receipt.run_id,
+                    receipt.status,
+                    error_text(error),
+                )
+
+
+def _ordinary_meaning(error: BaseException) -> Status:
+    if isinstance(error, Terminated):
+        return Status.INTERRUPTED
+    if isinstance(error, SystemExit):
+        return Status.ERROR if error.code not in (None, 0) else Status.SUCCESS
+    return Status.ERROR if isinstance(error, Exception) else Status.INTERRUPTED

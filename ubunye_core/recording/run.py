@@ -1,0 +1,261 @@
+"""One run that is being recorded: what the code inside it can say about itself."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from ubunye_core.hashing import Fingerprint, fingerprint
+from ubunye_core.masking import masked_text, masked_url
+from ubunye_core.questions.requirements import RequirementLike
+from ubunye_core.questions.upstream import UpstreamAnswer, require
+from ubunye_core.receipt import Counts, Expectation, Json, Receipt, Status, Step, Timing
+from ubunye_core.stores.protocol import ReceiptStore
+from ubunye_core.times import utc_now
+
+log = logging.getLogger("ubunye_core.recording")
+
+
+class Run:
+    """The run inside a ``record_run`` block.
+
+    What it is told is written with the receipt's end, and with each heartbeat. Nothing here
+    raises but ``require``: a lost detail is logged, and the work goes on.
+
+    Attributes:
+        store: Where the receipt is kept.
+        variables: The run's variables as text, secrets included.
+        secrets: The values that must not be written down.
+        skip_reason: Why the run decided to do nothing, if it did.
+    """
+
+    def __init__(
+        self,
+        receipt: Receipt,
+        store: ReceiptStore,
+        variables: Mapping[str, str],
+        secrets: Iterable[str] = (),
+    ) -> None:
+        self.store, self.variables, self.secrets = store, variables, tuple(secrets)
+        self._receipt = receipt
+        self._lock = threading.RLock()
+        self.skip_reason: str | None = None
+
+    @property
+    def receipt(self) -> Receipt:
+        """The receipt as it stands now."""
+        with self._lock:
+            return self._receipt
+
+    @property
+    def task(self) -> str:
+        """The task that runs."""
+        return self._receipt.task
+
+    @property
+    def run_id(self) -> str:
+        """The id of this run."""
+        return self._receipt.run_id
+
+    @property
+    def started_at(self) -> datetime:
+        """When this run first started."""
+        return self._receipt.started_at
+
+    def read(
+        self,
+        name: str,
+        data: object = None,
+        *,
+        hash: bool = True,
+        columns: Iterable[str] | None = None,
+        format: str | None = None,
+        location: str | Path | None = None,
+    ) -> Step:
+        """Record an input: its rows counted, and hashed by rows-v1.
+
+        Args:
+            name: What the run calls it.
+            data: A pandas or Arrow frame, anything with the Arrow C stream interface, or the
+                path of a Parquet or CSV data set.
+            hash: False keeps the row count only, for inputs too large to read twice.
+            columns: Hash these columns only.
+            format: Such as ``parquet``; by default what the path or frame is.
+            location: Where it stands; by default the path.
+
+        Returns:
+            What is recorded. ``hash_error`` says why there is no data hash.
+        """
+        return self._add("inputs", name, data, hash, columns, format, location)
+
+    def wrote(
+        self,
+        name: str,
+        data: object = None,
+        *,
+        hash: bool = True,
+        columns: Iterable[str] | None = None,
+        format: str | None = None,
+        location: str | Path | None = None,
+    ) -> Step:
+        """Record an output; see ``read``."""
+        return self._add("outputs", name, data, hash, columns, format, location)
+
+    def _add(
+        self,
+        side: str,
+        name: str,
+        data: object,
+        hash: bool,
+        columns: Iterable[str] | None,
+        format: str | None,
+        location: str | Path | None,
+    ) -> Step:
+        began = time.monotonic()
+        found = _hashed(data, hash, None if columns is None else list(columns))
+        place = location if location is not None else data if _is_path(data) else ""
+        step = Step(
+            name=str(name),
+            direction="input" if side == "inputs" else "output",
+            format=format or found.route or "",
+            location=masked_url(str(place)),
+            row_count=found.row_count,
+            schema_hash=found.schema_hash,
+            data_hash=found.data_hash,
+            hash_method=found.method if found.data_hash is not None else None,
+            hash_error=found.error,
+            hash_seconds=round(time.monotonic() - began, 6) if found.data_hash else None,
+            route=found.route,
+        )
+        with self._lock:
+            others = [each for each in getattr(self._receipt, side) if each.name != step.name]
+            self._receipt = replace(self._receipt, **{side: (*others, step)})
+        if found.error:
+            log.warning("%s: '%s' has no data hash: %s", self.task, step.name, found.error)
+        return step
+
+    def expect(
+        self,
+        rule: str,
+        passed: bool,
+        *,
+        output: str | None = None,
+        column: str | None = None,
+        failed: int | None = None,
+    ) -> bool:
+        """Record a rule that was checked, and return whether it passed.
+
+        Args:
+            rule: The rule in words or as an expression, without data in it.
+            passed: Whether it held.
+            output: The input or output it speaks of.
+            column: The column it speaks of.
+            failed: How many rows broke it.
+        """
+        said: dict[str, Json] = {"output": output, "column": column, "failed": failed}
+        known = {name: value for name, value in said.items() if value is not None}
+        found = Expectation(rule=masked_text(str(rule)), passed=bool(passed), extra=known)
+        with self._lock:
+            rules = (*self._receipt.expectations, found)
+            self._receipt = replace(self._receipt, expectations=rules)
+        return bool(passed)
+
+    def count(
+        self,
+        *,
+        extracted: int | None = None,
+        reread: int | None = None,
+        transformed: int | None = None,
+        filtered: int | None = None,
+        quarantined: int | None = None,
+        loaded: int | None = None,
+    ) -> None:
+        """Record how many rows came through; what is not given keeps what was said before."""
+        given = {
+            "extracted": extracted,
+            "reread": reread,
+            "transformed": transformed,
+            "filtered": filtered,
+            "quarantined": quarantined,
+            "loaded": loaded,
+        }
+        known = {name: int(n) for name, n in given.items() if n is not None}
+        with self._lock:
+            counts = replace(self._receipt.counts or Counts(), **known)
+            self._receipt = replace(self._receipt, counts=counts)
+
+    @contextlib.contextmanager
+    def timed(self, step: str) -> Iterator[None]:
+        """Record how long the block takes, also when it fails."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            timing = Timing(step=str(step), seconds=round(time.monotonic() - began, 6))
+            with self._lock:
+                timings = (*self._receipt.timings, timing)
+                self._receipt = replace(self._receipt, timings=timings)
+
+    def skip(self, reason: str) -> None:
+        """Decide that this run has nothing to do: it ends as ``skipped`` if nothing fails."""
+        self.skip_reason = masked_text(reason)
+
+    def require(self, requirements: RequirementLike | Iterable[RequirementLike]) -> UpstreamAnswer:
+        """Go on only if every upstream has succeeded for this run's batch.
+
+        What satisfied them is pinned into this run's receipt.
+
+        Raises:
+            UpstreamNotMetError: the run may not go on. Let it end the block: the receipt is then
+                ``skipped``, with the outcome ``refused`` and the reason.
+        """
+        answer = require(requirements, variables=self.variables, store=self.store)
+        self.pin(answer)
+        return answer
+
+    def pin(self, answer: UpstreamAnswer) -> None:
+        """Keep what satisfied an upstream question as evidence in this run's receipt."""
+        with self._lock:
+            kept = [pin for pin in self._receipt.upstreams if pin not in answer.pins]
+            self._receipt = replace(self._receipt, upstreams=(*kept, *answer.pins))
+
+    def beat(self) -> Receipt:
+        """The receipt with a fresh sign of life."""
+        with self._lock:
+            self._receipt = replace(self._receipt, heartbeat_at=utc_now())
+            return self._receipt
+
+    def ended(
+        self, status: Status, *, seconds: float, error: str | None, outcome: str | None
+    ) -> Receipt:
+        """The receipt with the run's own end."""
+        with self._lock:
+            return replace(
+                self._receipt,
+                status=status,
+                ended_at=utc_now(),
+                duration_sec=round(seconds, 6),
+                error=error,
+                outcome=outcome,
+                ended_by=None,
+            )
+
+
+def _is_path(data: object) -> bool:
+    return isinstance(data, str | Path)
+
+
+def _hashed(data: object, hash: bool, columns: list[str] | None) -> Fingerprint:
+    """The fingerprint of what was read or written; whatever goes wrong becomes its error."""
+    if data is None:
+        return Fingerprint()
+    try:
+        return fingerprint(data, columns=columns, hash=hash)
+    except Exception as error:
+        return Fingerprint(error=f"it could not be hashed ({type(error).__name__})")
