@@ -1,4 +1,4 @@
-"""What must be on record before a run may start, from Python, ``config.yaml`` or ``receipts.yaml``."""
+"""What must be on record before a run may start: from Python, or from a task's YAML files."""
 
 from __future__ import annotations
 

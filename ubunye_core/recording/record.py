@@ -269,10 +269,11 @@ class Recording:
         """Keep the receipt. Never raises: what is lost is logged, the run stands."""
         for left in reversed(range(tries)):
             try:
-                return self._store.save(receipt)
+                self._store.save(receipt)
+                return
             except ReceiptConflictError as error:
                 log.warning("%s", error)
-                return None
+                return
             except Exception as error:
                 if left:
                     time.sleep(0.2)

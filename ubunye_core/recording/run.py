@@ -134,8 +134,11 @@ class Run:
             route=found.route,
         )
         with self._lock:
-            others = [each for each in getattr(self._receipt, side) if each.name != step.name]
-            self._receipt = replace(self._receipt, **{side: (*others, step)})
+            held = self._receipt
+            if side == "inputs":
+                self._receipt = replace(held, inputs=_with(held.inputs, step))
+            else:
+                self._receipt = replace(held, outputs=_with(held.outputs, step))
         if found.error:
             log.warning("%s: '%s' has no data hash: %s", self.task, step.name, found.error)
         return step
@@ -177,17 +180,17 @@ class Run:
         loaded: int | None = None,
     ) -> None:
         """Record how many rows came through; what is not given keeps what was said before."""
-        given = {
-            "extracted": extracted,
-            "reread": reread,
-            "transformed": transformed,
-            "filtered": filtered,
-            "quarantined": quarantined,
-            "loaded": loaded,
-        }
-        known = {name: int(n) for name, n in given.items() if n is not None}
         with self._lock:
-            counts = replace(self._receipt.counts or Counts(), **known)
+            said = self._receipt.counts or Counts()
+            counts = replace(
+                said,
+                extracted=said.extracted if extracted is None else extracted,
+                reread=said.reread if reread is None else reread,
+                transformed=said.transformed if transformed is None else transformed,
+                filtered=said.filtered if filtered is None else filtered,
+                quarantined=said.quarantined if quarantined is None else quarantined,
+                loaded=said.loaded if loaded is None else loaded,
+            )
             self._receipt = replace(self._receipt, counts=counts)
 
     @contextlib.contextmanager
@@ -245,6 +248,11 @@ class Run:
                 outcome=outcome,
                 ended_by=None,
             )
+
+
+def _with(steps: Iterable[Step], step: Step) -> tuple[Step, ...]:
+    """The steps with this one; a step of the same name is replaced."""
+    return (*(each for each in steps if each.name != step.name), step)
 
 
 def _is_path(data: object) -> bool:
