@@ -93,7 +93,7 @@ def wait_for_upstream(
     )
     while True:
         now = clock()
-        answer = check_upstream(asked, variables=variables, store=store, now=None)
+        answer = check_upstream(asked, variables=variables, store=store, now=now)
         left = patience.next_look(answer, now, pause or POLL)
         if left is None:
             answer = _with_wait(answer, patience, now)

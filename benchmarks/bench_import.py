@@ -1,0 +1,134 @@
+"""What importing costs: core alone, and what each adapter adds to its scheduler's own import.
+
+    python benchmarks/bench_import.py [--runs 15] [--json]
+
+A scheduler imports DAG files again and again all day, so each door has a budget of 100 ms. Every
+figure is the least CPU time of fresh interpreters with warm bytecode, less the same for what is
+imported before (an empty interpreter, or the scheduler), alternating between the two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import asdict, dataclass
+
+BUDGET_MS = 100
+
+CORE = "from ubunye_core import check_upstream, record_run, open_store"
+AIRFLOW = (
+    "import airflow\nfrom airflow.sdk import BaseSensorOperator, Context, BaseHook\n"
+    "from airflow.triggers.base import BaseTrigger"
+)
+SENSOR = "from ubunye_airflow import UpstreamReceiptSensor"
+DAGSTER = "import dagster"
+LIBRARY = "import ubunye_dagster"
+
+MEASURED = {
+    "ubunye_core": ("", CORE),
+    "UpstreamReceiptSensor on Airflow": (AIRFLOW, SENSOR),
+    "ubunye_dagster on dagster": (DAGSTER, LIBRARY),
+}
+HEAVY = ("airflow", "dagster", "numpy", "pandas", "pyarrow", "pyspark", "sqlalchemy", "yaml")
+PROGRAM = """
+{before}
+import time
+start = time.process_time()
+{measured}
+print((time.process_time() - start) * 1000)
+"""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one import costs."""
+
+    name: str
+    least_ms: float
+    median_ms: float
+    budget_ms: float = BUDGET_MS
+
+    @property
+    def is_within_budget(self) -> bool:
+        """Whether it keeps its promise."""
+        return self.least_ms <= self.budget_ms
+
+
+def run(program: str, environment: dict[str, str]) -> str:
+    """What a fresh interpreter prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    return done.stdout.strip().splitlines()[-1] if done.stdout.strip() else ""
+
+
+def measure(names: list[str], runs: int) -> list[Cost]:
+    """The cost of each import, from ``runs`` fresh interpreters."""
+    with tempfile.TemporaryDirectory() as scratch:
+        environment = {
+            **{k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"},
+            "PYTHONPYCACHEPREFIX": scratch,
+            "AIRFLOW_HOME": scratch,
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        }
+        programs = {
+            name: PROGRAM.format(before=before, measured=measured)
+            for name, (before, measured) in MEASURED.items()
+            if name in names
+        }
+        times: dict[str, list[float]] = {name: [] for name in programs}
+        for index in range(runs + 1):
+            for name, program in programs.items():
+                spent = float(run(program, environment))
+                if index:  # the first run writes the bytecode
+                    times[name].append(spent)
+    return [
+        Cost(name, round(min(spent), 1), round(sorted(spent)[len(spent) // 2], 1))
+        for name, spent in times.items()
+    ]
+
+
+def heavy_imports(environment: dict[str, str] | None = None) -> list[str]:
+    """The heavy libraries that importing core brings in; there should be none."""
+    program = f"import json, sys\n{CORE}\nprint(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
+    found: list[str] = json.loads(run(program, environment or dict(os.environ)))
+    return found
+
+
+def installed() -> list[str]:
+    """What can be measured here."""
+    needs = {"UpstreamReceiptSensor on Airflow": "airflow", "ubunye_dagster on dagster": "dagster"}
+    return [
+        name for name in MEASURED if name not in needs or importlib.util.find_spec(needs[name])
+    ]
+
+
+def main() -> int:
+    """Measure, print, and fail where a budget is not kept."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    costs = measure(installed(), options.runs)
+    heavy = heavy_imports()
+    if options.json:
+        print(json.dumps({"costs": [asdict(cost) for cost in costs], "heavy": heavy}))
+    else:
+        for cost in costs:
+            print(f"{cost.name:36} least {cost.least_ms:6.1f} ms  median {cost.median_ms:6.1f} ms")
+        print(f"heavy libraries that core imports: {', '.join(heavy) or 'none'}")
+    return 0 if not heavy and all(cost.is_within_budget for cost in costs) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""The payment from a plain script, as on Databricks: the same gate, and no scheduler.
+
+python -m example_dags.send_script 2026-10
+"""
+
+from __future__ import annotations
+
+import sys
+
+from example_dags import payroll
+from ubunye_core import UpstreamNotMetError, record_run
+
+
+def main(month: str) -> int:
+    try:
+        with record_run("pay/monthly/send", variables={"month": month}) as run:
+            run.require("pay/monthly/calc")
+            due, payments, file = payroll.send(month)
+            run.read("due", due)
+            run.wrote("payments", payments, location=file)
+    except UpstreamNotMetError as refusal:
+        print(refusal)
+        return 1
+    print(f"Paid {len(payments)} people for {month}.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
