@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute
 
 from ubunye_core.hashing import rows_v1
 from ubunye_core.hashing.columns import Writer, member_writer

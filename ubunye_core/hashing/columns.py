@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import pyarrow as pa
+import pyarrow.compute
 
 from ubunye_core.hashing import text
 from ubunye_core.hashing.problems import UnhashableError

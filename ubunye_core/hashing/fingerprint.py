@@ -56,9 +56,9 @@ def fingerprint(
     rows: Rows | None = None
     try:
         route = given.route()
-        rows = given.rows(route)
         if not hash:
-            return Fingerprint(row_count=rows.count(), route=route)
+            return Fingerprint(row_count=given.count(route), route=route)
+        rows = given.rows(route)
         schema = rows.canonical_schema()
         schema_hash = rows_v1.schema_hash(schema)
         sums = rows.sums()
@@ -102,7 +102,7 @@ def row_count(frame: Any) -> int:
         UnhashableError: It is no frame, or can't be read.
     """
     given = _Given(frame, None, None)
-    return given.rows(given.route()).count()
+    return given.count(given.route())
 
 
 class _Given:
@@ -132,6 +132,11 @@ class _Given:
         raise UnhashableError(
             f"{quoted(type(self.frame).__name__)} is no kind of table.", hint=hint
         )
+
+    def count(self, route: str) -> int:
+        if route == "pandas":
+            return len(self.frame)
+        return self.rows(route).count()
 
     def rows(self, route: str) -> Rows:
         if self.types is not None and route != "csv":
