@@ -1,0 +1,103 @@
+"""The group of all commands, and how each of them ends."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import click
+
+from ubunye_core.cli.exits import ExitCode, code_of_error
+from ubunye_core.cli.health import health
+from ubunye_core.cli.output import clean, document, wrong
+from ubunye_core.cli.waitfor import wait_for
+from ubunye_core.errors import UbunyeError
+from ubunye_core.masking import masked_text
+from ubunye_core.questions import Verdict
+
+NAME = "ubunye-runs"
+
+
+class _Commands(click.Group):
+    """Ends every command with an exit code, and every error in words or as JSON."""
+
+    def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
+        given = list(sys.argv[1:] if args is None else args)
+        logging.getLogger("ubunye_core").addHandler(_LOGGED)
+        for_programs = "--json" in (given[: given.index("--")] if "--" in given else given)
+        try:
+            code = super().main(given, prog_name=NAME, standalone_mode=False)
+        except click.Abort:
+            code = _failed(ExitCode.INTERRUPTED, "Interrupted.", for_programs)
+        except click.ClickException as error:
+            code = _misused(error, for_programs)
+        except UbunyeError as error:
+            code = _failed(code_of_error(error), str(error), for_programs)
+        except Exception as error:
+            click.echo(clean(masked_text(traceback.format_exc())), err=True)
+            text = f"A fault of {NAME} itself: {type(error).__name__}."
+            code = _failed(ExitCode.UNKNOWN, text, for_programs)
+        sys.exit(int(code or 0))
+
+
+def _misused(error: click.ClickException, for_programs: bool) -> ExitCode:
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        error.show()
+    elif for_programs:
+        _failed(ExitCode.WRONG_USAGE, error.format_message(), True)
+    else:
+        if isinstance(error, click.UsageError) and error.ctx is not None:
+            click.echo(error.ctx.get_usage(), err=True)
+            click.echo(f"Try '{error.ctx.command_path} --help'.\n", err=True)
+        wrong(error.format_message())
+    return ExitCode.WRONG_USAGE
+
+
+def _failed(code: ExitCode, reason: str, for_programs: bool) -> ExitCode:
+    if for_programs:
+        verdict = Verdict.UNKNOWN if code is ExitCode.UNKNOWN else None
+        document(verdict=verdict, exit_code=code, reason=masked_text(reason))
+    else:
+        wrong(reason)
+    return code
+
+
+class _ToStandardError(logging.Handler):
+    """What the library logs, for whoever runs a command."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        click.echo(f"{record.levelname.title()}: {clean(record.getMessage())}", err=True)
+
+
+_LOGGED = _ToStandardError(logging.WARNING)
+
+
+@click.group(
+    cls=_Commands,
+    name=NAME,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(package_name="ubunye-receipts", prog_name=NAME)
+def commands() -> None:
+    r"""Ask the receipts of scheduled data jobs. The exit code is the answer.
+
+    \b
+    0  yes
+    1  no
+    2  wrong usage or configuration: no answer
+    3  unknown: something that could change the answer could not be read
+
+    The store is named by --store URL, or by the environment variable UBUNYE_STORE.
+    """
+
+
+for _command in (health, wait_for):
+    commands.add_command(_command)
+
+
+def main() -> NoReturn:
+    """Run the command line."""
+    commands.main()

@@ -1,0 +1,93 @@
+"""Options that several commands share, and how their texts are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+
+import click
+
+from ubunye_core.batch import texts_of
+from ubunye_core.errors import ConfigError
+from ubunye_core.times import instant
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+as_json = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON document instead of text."
+)
+now = click.option(
+    "--now", metavar="INSTANT", help="Answer as of this instant, such as 2026-10-15T06:00:00Z."
+)
+stuck_after = click.option(
+    "--stuck-after", metavar="TIME", help="How long a running run may be silent, such as 2h."
+)
+variables = click.option(
+    "--var",
+    "variables",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A variable of the batch, such as month=2026-10; repeatable.",
+)
+wait = click.option(
+    "--wait",
+    metavar="TIME",
+    help="How long to keep looking, such as 2h, from the start of this process.",
+)
+deadline = click.option(
+    "--deadline", metavar="INSTANT", help="Until when to keep looking, whenever it began."
+)
+poll = click.option(
+    "--poll", metavar="TIME", help="The pause between two looks; 60s where nothing else is said."
+)
+
+
+def read_variables(given: Sequence[str]) -> dict[str, str]:
+    """The variables that ``--var name=value`` gave.
+
+    Raises:
+        ConfigError: one is not a name and a value, or stands twice with two values.
+    """
+    found: dict[str, str] = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise ConfigError(
+                f"--var {name!r} has no value." if name else "--var has no name.",
+                hint="Write --var month=2026-10.",
+            )
+        if not value:
+            raise ConfigError(
+                f"--var {name}= is empty.", hint="Is the shell variable that it came from set?"
+            )
+        if found.setdefault(name, value) != value:
+            raise ConfigError(f"--var {name} is given twice, with two values.")
+    return texts_of(found)
+
+
+def read_instant(text: str | None, option: str) -> datetime | None:
+    """The instant that an option gave.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    return None if text is None else instant(text, what=option)
+
+
+def check_waiting(
+    *, now: str | None = None, wait: str | None = None, deadline: str | None = None
+) -> None:
+    """Refuse options that contradict each other.
+
+    Raises:
+        ConfigError: they do.
+    """
+    if wait is not None and deadline is not None:
+        raise ConfigError("--wait and --deadline are two ends of one wait.", hint="Give one.")
+    if now is not None and (wait is not None or deadline is not None):
+        raise ConfigError(
+            "--now asks about one instant, so there is nothing to wait for.",
+            hint="Leave out --now, or --wait and --deadline.",
+        )

@@ -1,0 +1,202 @@
+"""``ubunye-runs wait-for``: has the upstream finished, for this very batch?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import click
+
+from ubunye_core.batch import NOT_IN_BATCH
+from ubunye_core.cli import options
+from ubunye_core.cli.exits import ExitCode, code_of
+from ubunye_core.cli.output import document, say, say_unreadable, say_verdict
+from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.waiting import ask_and_wait
+from ubunye_core.errors import ConfigError
+from ubunye_core.questions import (
+    OnFailed,
+    Requirement,
+    RequirementAnswer,
+    UpstreamAnswer,
+    check_upstream,
+    read_requirements,
+)
+
+
+@click.command("wait-for")
+@click.argument("tasks", nargs=-1, metavar="[TASK|PATTERN...]")
+@options.variables
+@click.option(
+    "--whole-batch", is_flag=True, help="The upstream's batch must have no other variables."
+)
+@click.option("--any-batch", is_flag=True, help="Any success will do; best with --max-age.")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take the requirements from this config.yaml or receipts.yaml.",
+)
+@options.wait
+@options.deadline
+@options.poll
+@click.option("--max-age", metavar="TIME", help="How old the success may be, such as 40d.")
+@click.option(
+    "--on-failed",
+    type=click.Choice([each.value for each in OnFailed]),
+    help="Whether to wait (so unless given) or fail once the batch's newest run has failed.",
+)
+@click.option("--allow-unknown", is_flag=True, help="Wait for a task the store has never seen.")
+@takes_store
+@options.now
+@options.as_json
+def wait_for(
+    tasks: tuple[str, ...],
+    place: Place,
+    variables: tuple[str, ...],
+    whole_batch: bool,
+    any_batch: bool,
+    config: Path | None,
+    wait: str | None,
+    deadline: str | None,
+    poll: str | None,
+    max_age: str | None,
+    on_failed: str | None,
+    allow_unknown: bool,
+    now: str | None,
+    as_json: bool,
+) -> ExitCode:
+    r"""Say whether upstream tasks have succeeded for a batch; wait for it with --wait.
+
+    The batch matches on the names given by --var: the upstream may have other variables too.
+
+    \b
+    Examples:
+      ubunye-runs wait-for pay/monthly/calc --var month=2026-10
+      ubunye-runs wait-for pay/monthly/calc --var month=2026-10 --wait 2h --on-failed fail
+      ubunye-runs wait-for --config tasks/send/config.yaml --var month=2026-10
+    """
+    options.check_waiting(now=now, wait=wait, deadline=deadline)
+    texts = options.read_variables(variables)
+    each = {
+        "max_age": max_age,
+        "on_failed": on_failed,
+        "allow_unknown": allow_unknown or None,
+        "whole_batch": whole_batch or None,
+        "any_batch": any_batch or None,
+    }
+    if config is not None:
+        requirements = _from_file(config, tasks, each)
+    else:
+        requirements = _from_options(tasks, texts, each)
+    if now is not None:
+        answer = check_upstream(
+            requirements,
+            variables=texts,
+            store=place.store,
+            now=options.read_instant(now, "--now"),
+        )
+    else:
+        answer = ask_and_wait(
+            requirements,
+            variables=texts,
+            store=place.store,
+            wait=wait,
+            deadline=deadline,
+            poll=poll,
+        )
+    code = code_of(answer.verdict)
+    if as_json:
+        _print_json(answer, code, place)
+    else:
+        _show(answer, place)
+    return code
+
+
+def _from_file(
+    config: Path, tasks: Sequence[str], each: Mapping[str, object]
+) -> tuple[Requirement, ...]:
+    extra = [f"--{name.replace('_', '-')}" for name, value in each.items() if value is not None]
+    if tasks or extra:
+        raise ConfigError(
+            f"--config takes the requirements from {config}, so "
+            f"{' and '.join([*tasks, *extra])} cannot be given too.",
+            hint="Write it into the file, or leave out --config.",
+        )
+    found = read_requirements(config)
+    if not found:
+        raise ConfigError(
+            f"{config} requires nothing, so there is nothing to ask.",
+            hint="Write 'requires' under CONFIG, or name a task.",
+        )
+    return found
+
+
+def _from_options(
+    tasks: Sequence[str], texts: Mapping[str, str], each: Mapping[str, object]
+) -> tuple[Requirement, ...]:
+    if not tasks:
+        raise ConfigError("No task is named.", hint="Name a task, or give --config FILE.")
+    names = _names(texts, bool(each["whole_batch"]), bool(each["any_batch"]))
+    on_failed = each["on_failed"]
+    max_age = each["max_age"]
+    return tuple(
+        Requirement(
+            task,
+            names,
+            max_age=None if max_age is None else str(max_age),
+            on_failed=OnFailed.WAIT if on_failed is None else str(on_failed),
+            allow_unknown=bool(each["allow_unknown"]),
+        )
+        for task in tasks
+    )
+
+
+def _names(texts: Mapping[str, str], whole_batch: bool, any_batch: bool) -> list[str] | None:
+    """The variables that must agree; None for the whole batch."""
+    in_batch = [name for name in texts if name not in NOT_IN_BATCH]
+    if any_batch:
+        if in_batch or whole_batch:
+            raise ConfigError("--any-batch and --var or --whole-batch contradict each other.")
+        return list(texts)
+    if not in_batch:
+        raise ConfigError(
+            "No batch is named, so any old success would do.",
+            hint="Say which, such as --var month=2026-10; if any will do, --any-batch, best "
+            "with --max-age.",
+        )
+    return None if whole_batch else list(texts)
+
+
+def _print_json(answer: UpstreamAnswer, code: ExitCode, place: Place) -> None:
+    document(
+        verdict=answer.verdict,
+        exit_code=code,
+        reason=place.with_remark(answer.reason),
+        now=answer.now,
+        store=place.shown,
+        unreadable=answer.unreadable,
+        requirements=[_as_json(each) for each in answer.requirements],
+    )
+
+
+def _as_json(answer: RequirementAnswer) -> dict[str, object]:
+    return {
+        "task": answer.task,
+        "batch": dict(answer.batch),
+        "verdict": answer.verdict.value,
+        "reason": answer.reason,
+        "satisfied_by": answer.satisfied_by,
+        "newest_run": answer.newest_run,
+    }
+
+
+def _show(answer: UpstreamAnswer, place: Place) -> None:
+    if len(answer.requirements) == 1:
+        say_verdict(answer.verdict, answer.reason)
+    else:
+        for each in answer.requirements:
+            say_verdict(each.verdict, each.reason)
+    if place.remark:
+        say(place.remark)
+    say_unreadable(answer.unreadable)
