@@ -93,8 +93,18 @@ def arrow_rows(frame: Any, columns: Sequence[str] | None) -> Rows:
     if hasattr(frame, "scanner") and hasattr(frame, "count_rows"):  # pyarrow.dataset.Dataset
         schema = chosen(frame.schema, columns)
         return Rows(schema=schema, batches=frame.to_batches(columns=schema.names))
+    _refuse_addresses(frame)
     reader = pa.RecordBatchReader.from_stream(frame)
     return Rows(schema=chosen(reader.schema, columns), batches=reader)
+
+
+def _refuse_addresses(frame: Any) -> None:
+    """Polars passes a column of Python objects on as their addresses in memory."""
+    if type(frame).__module__.partition(".")[0] != "polars":
+        return
+    for name, type_ in frame.schema.items():
+        if str(type_) == "Object":
+            raise UnhashableError(f"Column {quoted(name)} holds Python objects.")
 
 
 def table_rows(table: Any, columns: Sequence[str] | None) -> Rows:

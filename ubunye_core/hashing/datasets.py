@@ -23,6 +23,8 @@ from ubunye_core.hashing.files import DataFiles
 from ubunye_core.hashing.problems import UnhashableError, quoted
 from ubunye_core.hashing.types import schema_of
 
+# The old 96-bit timestamps reach further than nanoseconds do, and would wrap around unsaid.
+_PARQUET = ds.ParquetFileFormat(coerce_int96_timestamp_unit="us")
 _CSV_BLOCK_BYTES = 8 * 2**20  # a row must fit in one
 _CSV_COLUMN = re.compile(r"In CSV column #(\d+)")
 
@@ -43,7 +45,7 @@ class _Reader:
             self.dataset = ds.dataset(
                 [str(file) for file in data.files],
                 filesystem=pyarrow.fs.LocalFileSystem(),
-                format="parquet" if data.kind == "parquet" else self._csv_format(),
+                format=_PARQUET if data.kind == "parquet" else self._csv_format(),
                 partitioning="hive" if data.is_folder else None,
                 partition_base_dir=str(data.base) if data.is_folder else None,
             )

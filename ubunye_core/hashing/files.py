@@ -48,6 +48,8 @@ def find_files(location: str | os.PathLike[Any]) -> DataFiles:
 
 def _local_path(location: str | os.PathLike[Any]) -> Path:
     text = os.fsdecode(location)
+    if not text:
+        raise UnhashableError("The path is empty.")
     if "://" not in text:
         return Path(text)
     url = urlsplit(text)
@@ -78,6 +80,8 @@ def _walk(folder: Path, above: frozenset[Path]) -> Iterator[Path]:
 
 
 def _kind(file: Path) -> str:
+    if not file.is_file():  # opening a pipe would wait for its writer
+        raise UnhashableError(f"{quoted(file)} is not a regular file.")
     name = file.name.lower()
     if name.endswith((".csv", ".csv.gz")):
         return "csv"

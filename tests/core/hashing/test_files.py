@@ -43,6 +43,13 @@ def test_a_parquet_file_hashes_like_its_table(tmp_path: Path) -> None:
     _same(fingerprint(pa.dataset.dataset(file)), fingerprint(TABLE))
 
 
+def test_old_timestamps_of_parquet_may_lie_in_any_year(tmp_path: Path) -> None:
+    table = pa.table({"at": pa.array([-62_135_596_800_000_000, 253_402_300_799_999_999])})
+    table = table.cast(pa.schema([("at", pa.timestamp("us"))]))
+    pq.write_table(table, tmp_path / "f.parquet", use_deprecated_int96_timestamps=True)
+    _same(fingerprint(tmp_path), fingerprint(table))
+
+
 def test_a_parquet_file_needs_no_suffix(tmp_path: Path) -> None:
     pq.write_table(TABLE, tmp_path / "000000_0")
     _same(fingerprint(tmp_path / "000000_0"), fingerprint(TABLE))
@@ -235,7 +242,8 @@ def test_a_damaged_parquet_file_has_no_hash(tmp_path: Path) -> None:
         ("nowhere/at/all.parquet", "There is no file or folder"),
         ("s3://bucket/key", "Only local paths and file:// URLs are read, not s3://."),
         ("file://server/share", "Only local paths"),
-        ("", "Parquet"),
+        ("", "The path is empty."),
+        ("/dev/null", "is not a regular file"),
         ("nul\0byte", ""),
     ],
 )

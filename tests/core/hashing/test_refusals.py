@@ -76,6 +76,25 @@ def test_the_rows_can_be_counted_all_the_same(kind: str) -> None:
     assert fingerprint(table).row_count == 1
 
 
+@pytest.mark.parametrize("depth", ["flat", "list", "struct", "map"])
+def test_an_extension_this_process_does_not_know_is_refused(depth: str) -> None:
+    odd = pa.field("x", pa.string(), metadata={"ARROW:extension:name": "somebody.odd"})
+    type_ = {
+        "list": pa.list_(odd),
+        "struct": pa.struct([odd]),
+        "map": pa.map_(pa.string(), odd),
+    }.get(depth)
+    field = odd if type_ is None else pa.field("x", type_)
+    got = fingerprint(pa.table([pa.nulls(1, field.type)], schema=pa.schema([field])))
+    assert got.error == "Column 'x' has extension type 'somebody.odd', unknown here."
+
+
+def test_polars_columns_of_python_objects_are_refused() -> None:
+    members = {"__module__": "polars.dataframe.frame", "schema": {"odd": "Object"}}
+    frame = type("DataFrame", (), {**members, "__arrow_c_stream__": None})()
+    assert fingerprint(frame).error == "Column 'odd' holds Python objects."
+
+
 def test_only_the_chosen_columns_must_be_good() -> None:
     table = pa.table({"a": [1], "odd": COLUMNS["a union"]})
     assert fingerprint(table, columns=["a"]) == fingerprint(pa.table({"a": [1]}))
