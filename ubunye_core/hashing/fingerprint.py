@@ -141,18 +141,21 @@ class _Given:
     def rows(self, route: str) -> Rows:
         if self.types is not None and route != "csv":
             raise UnhashableError("Types can be given for CSV only.")
+        columns = self.columns
+        if columns is not None and not isinstance(columns, str):
+            columns = list(columns)
         try:
             if self.files is not None:
                 from ubunye_core.hashing import datasets
 
-                return datasets.dataset_rows(self.files, self.columns, self.types)
+                return datasets.dataset_rows(self.files, columns, self.types)
             if route == "pandas":
                 from ubunye_core.hashing import frames
 
-                return frames.pandas_rows(self.frame, self.columns)
+                return frames.pandas_rows(self.frame, columns)
             from ubunye_core.hashing import arrow
 
-            return arrow.arrow_rows(self.frame, self.columns)
+            return arrow.arrow_rows(self.frame, columns)
         except ImportError as error:
             if str(error.name).partition(".")[0] != "pyarrow":
                 raise

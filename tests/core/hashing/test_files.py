@@ -135,9 +135,6 @@ def test_a_folder_of_csv_hashes_like_all_its_files(tmp_path: Path) -> None:
     _same(fingerprint(tmp_path), fingerprint(expected))
 
 
-# --- what is refused, and how ---
-
-
 def _write_mixed_schemas(folder: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), folder / "1.parquet")
     pq.write_table(pa.table({"a": [1], "more": [2]}), folder / "2.parquet")

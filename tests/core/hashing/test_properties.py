@@ -175,6 +175,15 @@ def test_the_layout_of_text_does_not_matter(array: pa.Array) -> None:
     assert fingerprint(tail) == fingerprint(pa.table({"a": WORDS[1:5]}))
 
 
+def test_a_dictionary_may_hold_nested_values() -> None:
+    cells = [{"x": "p"}, {"x": None}, {"x": "unused"}]
+    for text_type in (pa.string(), pa.string_view()):
+        values = pa.array(cells, pa.struct([("x", text_type)]))
+        coded = pa.DictionaryArray.from_arrays(pa.array([1, None, 0, 1]), values)
+        plain = pa.array([cells[1], None, cells[0], cells[1]], pa.struct([("x", pa.string())]))
+        assert fingerprint(pa.table({"a": coded})) == fingerprint(pa.table({"a": plain}))
+
+
 @pytest.mark.parametrize(
     "type_",
     [

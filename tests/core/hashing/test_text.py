@@ -21,7 +21,7 @@ def _cells(array: pa.Array) -> list[str]:
     return [line.removeprefix('{"":')[:-1] for line in canonical_lines(pa.table({"": array}))]
 
 
-# --- floats: an oracle in exact fractions, which knows no shortcut ---
+# Floats: an oracle in exact fractions, which knows no shortcut.
 
 
 def _neighbours(bits: int, layout: str) -> tuple[Fraction, Fraction, bool]:
@@ -167,9 +167,6 @@ def test_a_double_is_written(value: float, written: str) -> None:
     assert _cells(pa.array([value])) == [written]
 
 
-# --- the others ---
-
-
 @given(st.integers(-(2**127), 2**127 - 1), st.integers(-20, 40))
 def test_a_decimal_has_the_text_of_its_scale(unscaled: int, scale: int) -> None:
     # Python writes (sign, digits, exponent) by the rule of Java's BigDecimal.toString.
@@ -278,9 +275,6 @@ def test_extension_types_have_texts_of_their_own() -> None:
     assert _cells(pa.array([5, 0], pa.int8()).cast(pa.bool8())) == ["true", "false"]
     json_ = pa.ExtensionArray.from_storage(pa.json_(), pa.array(['{"a": 1}']))
     assert _cells(json_) == ['"{\\"a\\": 1}"']
-
-
-# --- map keys ---
 
 
 @pytest.mark.parametrize(
