@@ -1,0 +1,191 @@
+"""From Dagster's partitions to the variables of a run, and back.
+
+A run for a range of partitions (a single-run backfill) is for each of them: what is said here of
+one partition is said of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+
+from ubunye_core import ConfigError, Window
+from ubunye_dagster import compat
+
+
+@dataclass(frozen=True)
+class Partition:
+    """One partition that a step runs for."""
+
+    key: str
+    dimensions: Mapping[str, str] = field(default_factory=dict)
+    """The key of each dimension, where there are several."""
+    period: dg.TimeWindow | None = None
+    """Its time, in the zone of its definition."""
+
+    @property
+    def window(self) -> Window | None:
+        """Its time, as a receipt has it."""
+        if self.period is None:
+            return None
+        return Window(
+            start=self.period.start, end=self.period.end, time_zone=_zone(self.period.start)
+        )
+
+
+@dataclass(frozen=True)
+class PartitionText:
+    """The text that a variable has for a partition: made by ``partition_format`` and its like."""
+
+    format: str | None = None
+    """How to write the time at which the partition starts; None takes the key as it is."""
+    dimension: str | None = None
+
+    def of(self, partition: Partition) -> str:
+        """The variable's text.
+
+        Raises:
+            ConfigError: the partition has no such dimension, or no time.
+        """
+        if self.format is not None and self.dimension is None:
+            if partition.period is None:
+                raise ConfigError(
+                    f"The partition '{partition.key}' has no time to be written as {self.format}.",
+                    hint="Use partition_key() for keys that are no times.",
+                )
+            return partition.period.start.strftime(self.format)
+        if self.dimension is None:
+            return str(partition.key)
+        if self.dimension not in partition.dimensions:
+            raise ConfigError(
+                f"The partition '{partition.key}' has no dimension '{self.dimension}'.",
+                hint=f"It has: {', '.join(partition.dimensions) or 'none'}.",
+            )
+        return partition.dimensions[self.dimension]
+
+
+def partition_format(format: str) -> PartitionText:
+    """A variable whose text is the start of the partition's time, such as ``%Y-%m``.
+
+    Dagster writes the key of a month as ``2026-10-01`` unless its definition has a ``fmt``, so
+    the key itself is often not the text that other schedulers use. Of several dimensions, the one
+    that is a time is taken. The time is that of the definition's own time zone.
+    """
+    return PartitionText(format=format)
+
+
+def partition_key(dimension: str | None = None) -> PartitionText:
+    """A variable whose text is the partition's key, or its key in one dimension."""
+    return PartitionText(dimension=dimension)
+
+
+Variables = Mapping[str, object] | Callable[[Any], Mapping[str, object]]
+"""Names and values, of which some may be ``partition_format(...)`` or ``partition_key(...)``; or a
+function of Dagster's context. For a range of partitions the function is called for each, with a
+context that knows only that one."""
+
+
+@dataclass(frozen=True)
+class PartitionBatch:
+    """The variables of a run for one partition, or of a run without partitions."""
+
+    variables: Mapping[str, object]
+    partition: Partition | None = None
+
+    @property
+    def window(self) -> Window | None:
+        """The partition's time, where it is one."""
+        return None if self.partition is None else self.partition.window
+
+
+def batches_of(context: Any, variables: Variables | None) -> tuple[PartitionBatch, ...]:
+    """The variables for each partition that a step runs for; one batch where there is none.
+
+    Without ``variables`` the batch is the partition's key, as ``partition``, or its key in each
+    dimension, by the dimension's name.
+    """
+    partitions = partitions_of(context)
+    if not partitions:
+        return (PartitionBatch(_variables(context, variables, None)),)
+    if len(partitions) == 1:
+        return (PartitionBatch(_variables(context, variables, partitions[0]), partitions[0]),)
+    return tuple(
+        PartitionBatch(_variables(ContextOfOne(context, each), variables, each), each)
+        for each in partitions
+    )
+
+
+def partitions_of(context: Any) -> tuple[Partition, ...]:
+    """The partitions that a step runs for."""
+    keys = compat.partition_keys(context)
+    definition = compat.partitions_definition(context) if keys else None
+    return tuple(
+        Partition(
+            str(key),
+            compat.dimensions_of(definition, key),
+            compat.time_window(context, definition, key),
+        )
+        for key in keys
+    )
+
+
+def _variables(
+    context: Any, variables: Variables | None, partition: Partition | None
+) -> Mapping[str, object]:
+    if callable(variables):
+        return variables(context)
+    if variables is None:
+        if partition is None:
+            return {}
+        return dict(partition.dimensions) or {"partition": partition.key}
+    return {name: _value(name, value, partition) for name, value in variables.items()}
+
+
+def _value(name: str, value: object, partition: Partition | None) -> object:
+    if not isinstance(value, PartitionText):
+        return value
+    if partition is None:
+        raise ConfigError(
+            f"The variable '{name}' is that of a partition, and this run has none.",
+            hint="Launch it for a partition, or give the variable a value.",
+        )
+    return value.of(partition)
+
+
+class ContextOfOne:
+    """The context of a range of partitions, as if it were for one of them."""
+
+    has_partition_key = True
+    has_partition_key_range = False
+
+    def __init__(self, context: Any, partition: Partition) -> None:
+        self._context, self._partition = context, partition
+
+    @property
+    def partition_key(self) -> str:
+        """The key of this partition."""
+        return self._partition.key
+
+    @property
+    def partition_keys(self) -> list[str]:
+        """The key of this partition alone."""
+        return [self._partition.key]
+
+    @property
+    def partition_time_window(self) -> dg.TimeWindow | None:
+        """The time of this partition."""
+        return self._partition.period
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+
+def _zone(moment: datetime) -> str | None:
+    if moment.tzinfo is UTC:
+        return "UTC"
+    name = getattr(moment.tzinfo, "key", None)
+    return str(name) if name else None

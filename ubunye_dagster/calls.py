@@ -1,0 +1,126 @@
+"""A function of Dagster with something around its every call: plain, async, or a generator.
+
+Dagster reads a function's signature to know what to give it, so the wrapper's signature is the
+function's own, plus the resource that the wrapper needs, less what the wrapper gives.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar, cast
+
+from ubunye_core import ConfigError, ReceiptStore, open_store
+from ubunye_dagster import compat
+from ubunye_dagster.resource import ReceiptStoreResource
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Around = Callable[[Any, ReceiptStore], AbstractContextManager[Mapping[str, object]]]
+
+
+def around_calls(
+    function: Function,
+    around: Around,
+    *,
+    by: str,
+    resource_key: str,
+    store: str | None,
+    gives: str | None = None,
+) -> Function:
+    """The function, each call inside of ``around(context, store)``.
+
+    Args:
+        function: What Dagster's own decorator will be given.
+        around: Enters and leaves a call; what it gives is passed to the function by name.
+        by: The decorator's name, for errors.
+        resource_key: The resource that holds the store.
+        store: The URL of a store, instead of a resource.
+        gives: The name of the one argument that ``around`` gives, if the function has it.
+    """
+    _check(function, by)
+    signature = inspect.signature(function)
+    needs_resource = store is None
+    passes_resource = resource_key in signature.parameters
+    gives = gives if gives in signature.parameters else None
+
+    def entered(
+        args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> AbstractContextManager[Mapping[str, object]]:
+        context = args[0] if args else kwargs[next(iter(signature.parameters))]
+        resource = kwargs.get(resource_key) if needs_resource else None
+        if needs_resource and not passes_resource:
+            kwargs.pop(resource_key, None)
+        if resource is None:
+            return around(context, open_store(store))
+        return around(context, resource.get_store())
+
+    def with_given(given: Mapping[str, object], kwargs: dict[str, Any]) -> dict[str, Any]:
+        return kwargs if gives is None else {**kwargs, gives: given[gives]}
+
+    @functools.wraps(function)
+    def plain(*args: Any, **kwargs: Any) -> Any:
+        with entered(args, kwargs) as given:
+            return function(*args, **with_given(given, kwargs))
+
+    @functools.wraps(function)
+    def generator(*args: Any, **kwargs: Any) -> Any:
+        with entered(args, kwargs) as given:
+            return (yield from function(*args, **with_given(given, kwargs)))
+
+    @functools.wraps(function)
+    async def coroutine(*args: Any, **kwargs: Any) -> Any:
+        with entered(args, kwargs) as given:
+            return await function(*args, **with_given(given, kwargs))
+
+    @functools.wraps(function)
+    async def async_generator(*args: Any, **kwargs: Any) -> Any:
+        with entered(args, kwargs) as given:
+            async for each in function(*args, **with_given(given, kwargs)):
+                yield each
+
+    if inspect.iscoroutinefunction(function):
+        wrapper: Any = coroutine
+    elif inspect.isasyncgenfunction(function):
+        wrapper = async_generator
+    elif inspect.isgeneratorfunction(function):
+        wrapper = generator
+    else:
+        wrapper = plain
+    adds = resource_key if needs_resource and not passes_resource else None
+    _show(wrapper, signature, adds=adds, hides=gives)
+    return cast("Function", wrapper)
+
+
+def _check(function: object, by: str) -> None:
+    if not inspect.isfunction(function):
+        raise ConfigError(
+            f"@{by} was given a {type(function).__name__}, not a function.",
+            hint=f"It goes below Dagster's own decorator: @asset first, then @{by}.",
+        )
+    first = next(iter(inspect.signature(function).parameters), None)
+    if first not in compat.CONTEXT_NAMES:
+        raise ConfigError(
+            f"@{by} needs Dagster's context, and {function.__qualname__} does not ask for it.",
+            hint="Let its first parameter be 'context'.",
+        )
+
+
+def _show(
+    wrapper: Any, signature: inspect.Signature, *, adds: str | None, hides: str | None
+) -> None:
+    """Let Dagster see this signature."""
+    parameters = [each for name, each in signature.parameters.items() if name != hides]
+    annotations = {name: kind for name, kind in wrapper.__annotations__.items() if name != hides}
+    if adds is not None:
+        rest = bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
+        parameters.insert(
+            len(parameters) - rest,
+            inspect.Parameter(
+                adds, inspect.Parameter.KEYWORD_ONLY, annotation=ReceiptStoreResource
+            ),
+        )
+        annotations[adds] = ReceiptStoreResource
+    wrapper.__signature__ = signature.replace(parameters=parameters)
+    wrapper.__annotations__ = annotations

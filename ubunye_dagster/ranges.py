@@ -1,0 +1,78 @@
+"""One run for a range of partitions leaves a receipt for each of them."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ubunye_core import Batch, Found, Receipt, ReceiptStore, Status
+from ubunye_dagster.batches import PartitionBatch
+
+
+class EachPartition:
+    """A store that keeps what it is given once for each partition of a range.
+
+    The recorder records one run, for the first partition. Its copies differ in what says which
+    partition it is: the run id, the variables, the window, the scheduler's ids.
+    """
+
+    def __init__(self, store: ReceiptStore, batches: Sequence[PartitionBatch]) -> None:
+        self._store, self._batches = store, batches
+        self.url = store.url
+        every = getattr(store, "heartbeat_every", None)
+        if every is not None:
+            self.heartbeat_every = every
+
+    def save(self, receipt: Receipt) -> None:
+        """Keep the receipt, and its copy for each other partition."""
+        self._store.save(receipt)
+        for batch in self._batches[1:]:
+            self._store.save(_copy(receipt, batch))
+
+    def load(self, task: str, run_id: str) -> Receipt:
+        """The receipt of one run."""
+        return self._store.load(task, run_id)
+
+    def list_runs(self, task: str, n: int = 20) -> Found:
+        """The newest receipts of a task."""
+        return self._store.list_runs(task, n)
+
+    def search(
+        self,
+        task: str | None = None,
+        status: Status | None = None,
+        since: datetime | None = None,
+        *,
+        batch: Mapping[str, str] | None = None,
+        limit: int | None = None,
+    ) -> Found:
+        """The receipts that fit everything given."""
+        return self._store.search(task, status, since, batch=batch, limit=limit)
+
+
+def _copy(receipt: Receipt, batch: PartitionBatch) -> Receipt:
+    """The receipt of the same run for another partition."""
+    said_of_all = {
+        name: value
+        for name, value in receipt.variables.items()
+        if name not in receipt.batch.names  # such as the mode, and what is masked
+    }
+    key = "" if batch.partition is None else batch.partition.key
+    scheduler = receipt.orchestrator
+    return replace(
+        receipt,
+        run_id=_id_of_copy(receipt.run_id, key),
+        variables=said_of_all | Batch.of(batch.variables).as_dict(),  # type: ignore[arg-type]
+        window=batch.window,
+        orchestrator=scheduler and replace(scheduler, ids={**scheduler.ids, "partition": key}),
+    )
+
+
+def _id_of_copy(run_id: str, key: str) -> str:
+    """An id with the same start in it, always the same for the same run and partition."""
+    first, copy = uuid.UUID(run_id), hashlib.sha256(f"{run_id}\0{key}".encode()).digest()
+    tail = int.from_bytes(copy[:8], "big") & (1 << 62) - 1
+    return str(uuid.UUID(int=first.int >> 62 << 62 | tail))
