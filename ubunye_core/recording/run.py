@@ -205,6 +205,17 @@ class Run:
                 timings = (*self._receipt.timings, timing)
                 self._receipt = replace(self._receipt, timings=timings)
 
+    def attempts(self, *, at_most: int) -> None:
+        """Correct how many attempts the scheduler makes of this run.
+
+        A scheduler may promise three tries, and a failure may say that there is no use in more.
+        """
+        with self._lock:
+            attempt = self._receipt.orchestrator
+            if attempt is not None:
+                attempt = replace(attempt, max_attempts=at_most)
+                self._receipt = replace(self._receipt, orchestrator=attempt)
+
     def skip(self, reason: str) -> None:
         """Decide that this run has nothing to do: it ends as ``skipped`` if nothing fails."""
         self.skip_reason = masked_text(reason)
