@@ -10,9 +10,12 @@ from typing import Any, NoReturn
 
 import click
 
+from ubunye_core.cli.execute import execute
 from ubunye_core.cli.exits import ExitCode, code_of_error
+from ubunye_core.cli.fingerprints import hash_paths
 from ubunye_core.cli.health import health
 from ubunye_core.cli.output import clean, document, wrong
+from ubunye_core.cli.runs import close, list_runs, show
 from ubunye_core.cli.waitfor import wait_for
 from ubunye_core.errors import UbunyeError
 from ubunye_core.masking import masked_text
@@ -94,7 +97,7 @@ def commands() -> None:
     """
 
 
-for _command in (health, wait_for):
+for _command in (health, wait_for, list_runs, show, close, execute, hash_paths):
     commands.add_command(_command)
 
 

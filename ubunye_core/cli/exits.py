@@ -21,8 +21,6 @@ class ExitCode(IntEnum):
     NO = 1
     WRONG_USAGE = 2
     UNKNOWN = 3
-    NOT_FOUND = 127
-    """``exec``: there is no such command, as in a shell."""
     INTERRUPTED = 130
     """Ctrl-C, as in a shell."""
 

@@ -6,8 +6,9 @@ import click
 
 from ubunye_core.cli import options
 from ubunye_core.cli.exits import ExitCode, code_of
-from ubunye_core.cli.output import document, moment, say, say_unreadable, say_verdict, table
+from ubunye_core.cli.output import document, moment, say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.tables import table
 from ubunye_core.questions import Health, TaskHealth, job_health
 from ubunye_core.times import in_iso
 

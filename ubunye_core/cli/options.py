@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
+from pathlib import Path
 
 import click
 
 from ubunye_core.batch import texts_of
 from ubunye_core.errors import ConfigError
 from ubunye_core.times import instant
-
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document instead of text."
@@ -29,6 +27,12 @@ variables = click.option(
     multiple=True,
     metavar="NAME=VALUE",
     help="A variable of the batch, such as month=2026-10; repeatable.",
+)
+config = click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take the requirements from this config.yaml or receipts.yaml.",
 )
 wait = click.option(
     "--wait",

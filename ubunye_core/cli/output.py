@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -86,51 +85,3 @@ def clean(text: str) -> str:
 def moment(value: datetime | None) -> str:
     """An instant in a table, to the second; a dash for none."""
     return "-" if value is None else in_iso(value.replace(microsecond=0))
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, folds: Sequence[str]) -> None:
-    """Print a table: lines on a terminal, columns of text elsewhere, nothing cut off in either.
-
-    Args:
-        columns: The heads.
-        rows: One text for each column.
-        folds: The columns that may break into several lines on a terminal.
-    """
-    cells = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
-    if sys.stdout.isatty():
-        _rich_table(columns, cells, folds)
-        return
-    lines = [list(columns), *cells]
-    widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
-    for line in lines:
-        click.echo("  ".join(map(str.ljust, line, widths)).rstrip())
-
-
-def _rich_table(
-    columns: Sequence[str], rows: Sequence[Sequence[str]], folds: Sequence[str]
-) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    shown = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for column in columns:
-        shown.add_column(column, overflow="fold", no_wrap=column not in folds)
-    for row in rows:
-        shown.add_row(*(Text(cell, style=_style(cell)) for cell in row))
-    Console(highlight=False).print(shown)
-
-
-def _style(cell: str) -> str:
-    styles = {
-        "PASS": "green",
-        "success": "green",
-        "FAIL": "red",
-        "error": "red",
-        "interrupted": "red",
-        "UNKNOWN": "yellow",
-        "running": "cyan",
-        "skipped": "dim",
-    }
-    return styles.get(cell, "")

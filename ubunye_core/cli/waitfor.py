@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
 
-from ubunye_core.batch import NOT_IN_BATCH
 from ubunye_core.cli import options
+from ubunye_core.cli.asked import Terms, from_file, from_options
 from ubunye_core.cli.exits import ExitCode, code_of
 from ubunye_core.cli.output import document, say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
@@ -16,11 +15,9 @@ from ubunye_core.cli.waiting import ask_and_wait
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import (
     OnFailed,
-    Requirement,
     RequirementAnswer,
     UpstreamAnswer,
     check_upstream,
-    read_requirements,
 )
 
 
@@ -31,12 +28,7 @@ from ubunye_core.questions import (
     "--whole-batch", is_flag=True, help="The upstream's batch must have no other variables."
 )
 @click.option("--any-batch", is_flag=True, help="Any success will do; best with --max-age.")
-@click.option(
-    "--config",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Take the requirements from this config.yaml or receipts.yaml.",
-)
+@options.config
 @options.wait
 @options.deadline
 @options.poll
@@ -78,17 +70,19 @@ def wait_for(
     """
     options.check_waiting(now=now, wait=wait, deadline=deadline)
     texts = options.read_variables(variables)
-    each = {
-        "max_age": max_age,
-        "on_failed": on_failed,
-        "allow_unknown": allow_unknown or None,
-        "whole_batch": whole_batch or None,
-        "any_batch": any_batch or None,
-    }
+    terms = Terms(
+        max_age=max_age,
+        on_failed=on_failed,
+        allow_unknown=allow_unknown,
+        whole_batch=whole_batch,
+        any_batch=any_batch,
+    )
     if config is not None:
-        requirements = _from_file(config, tasks, each)
+        requirements = from_file(config, beside=[*tasks, *terms.given])
+    elif not tasks:
+        raise ConfigError("No task is named.", hint="Name a task, or give --config FILE.")
     else:
-        requirements = _from_options(tasks, texts, each)
+        requirements = from_options(tasks, texts, terms, if_any="--any-batch, best with --max-age")
     if now is not None:
         answer = check_upstream(
             requirements,
@@ -111,61 +105,6 @@ def wait_for(
     else:
         _show(answer, place)
     return code
-
-
-def _from_file(
-    config: Path, tasks: Sequence[str], each: Mapping[str, object]
-) -> tuple[Requirement, ...]:
-    extra = [f"--{name.replace('_', '-')}" for name, value in each.items() if value is not None]
-    if tasks or extra:
-        raise ConfigError(
-            f"--config takes the requirements from {config}, so "
-            f"{' and '.join([*tasks, *extra])} cannot be given too.",
-            hint="Write it into the file, or leave out --config.",
-        )
-    found = read_requirements(config)
-    if not found:
-        raise ConfigError(
-            f"{config} requires nothing, so there is nothing to ask.",
-            hint="Write 'requires' under CONFIG, or name a task.",
-        )
-    return found
-
-
-def _from_options(
-    tasks: Sequence[str], texts: Mapping[str, str], each: Mapping[str, object]
-) -> tuple[Requirement, ...]:
-    if not tasks:
-        raise ConfigError("No task is named.", hint="Name a task, or give --config FILE.")
-    names = _names(texts, bool(each["whole_batch"]), bool(each["any_batch"]))
-    on_failed = each["on_failed"]
-    max_age = each["max_age"]
-    return tuple(
-        Requirement(
-            task,
-            names,
-            max_age=None if max_age is None else str(max_age),
-            on_failed=OnFailed.WAIT if on_failed is None else str(on_failed),
-            allow_unknown=bool(each["allow_unknown"]),
-        )
-        for task in tasks
-    )
-
-
-def _names(texts: Mapping[str, str], whole_batch: bool, any_batch: bool) -> list[str] | None:
-    """The variables that must agree; None for the whole batch."""
-    in_batch = [name for name in texts if name not in NOT_IN_BATCH]
-    if any_batch:
-        if in_batch or whole_batch:
-            raise ConfigError("--any-batch and --var or --whole-batch contradict each other.")
-        return list(texts)
-    if not in_batch:
-        raise ConfigError(
-            "No batch is named, so any old success would do.",
-            hint="Say which, such as --var month=2026-10; if any will do, --any-batch, best "
-            "with --max-age.",
-        )
-    return None if whole_batch else list(texts)
 
 
 def _print_json(answer: UpstreamAnswer, code: ExitCode, place: Place) -> None:

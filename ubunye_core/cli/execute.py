@@ -1,0 +1,198 @@
+"""``ubunye-runs exec``: any program gets a receipt, and a gate if it needs one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from ubunye_core.cli import options
+from ubunye_core.cli.asked import Terms, from_file, from_options
+from ubunye_core.cli.child import (
+    Child,
+    CommandFailedError,
+    CommandInterruptedError,
+    CommandNotStartedError,
+)
+from ubunye_core.cli.exits import code_of
+from ubunye_core.cli.output import note, wrong
+from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.program import code_file
+from ubunye_core.cli.waiting import ask_and_wait
+from ubunye_core.errors import ConfigError
+from ubunye_core.masking import masked_text
+from ubunye_core.questions import Requirement, UpstreamNotMetError, Verdict
+from ubunye_core.recording import Recording, Run, record_run
+
+_COMMAND = "ubunye_core.cli.command"
+NO_CODE = os.devnull
+"""A file without code in it, so that the receipt has no hash of any."""
+
+
+class _Exec(click.Command):
+    """Leaves what follows ``--`` alone: it is the command, whatever its options are called."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            args, ctx.meta[_COMMAND] = args[:at], tuple(args[at + 1 :])
+        asks_for_help = not set(args).isdisjoint(ctx.help_option_names)
+        if not any(ctx.meta.get(_COMMAND, ())[:1]) and not asks_for_help:
+            raise click.UsageError("Write the command after '--': exec TASK -- CMD...", ctx)
+        return super().parse_args(ctx, args)
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        return [*super().collect_usage_pieces(ctx), "--", "CMD..."]
+
+
+@click.command("exec", cls=_Exec)
+@click.argument("task", required=False, metavar="TASK")
+@click.option("--task", "named_task", metavar="TASK", help="The task, another way to give it.")
+@options.variables
+@click.option(
+    "--require",
+    "required",
+    multiple=True,
+    metavar="TASK|PATTERN",
+    help="Run only if this task has succeeded for the same batch; repeatable.",
+)
+@options.config
+@options.wait
+@options.deadline
+@options.poll
+@click.option("--scheduled", is_flag=True, help="A schedule started this, not a person.")
+@click.option("--reason", metavar="TEXT", help="Why this was started.")
+@takes_store
+@click.pass_context
+def execute(
+    context: click.Context,
+    task: str | None,
+    place: Place,
+    named_task: str | None,
+    variables: tuple[str, ...],
+    required: tuple[str, ...],
+    config: Path | None,
+    wait: str | None,
+    deadline: str | None,
+    poll: str | None,
+    scheduled: bool,
+    reason: str | None,
+) -> int:
+    r"""Run a command as a task: it leaves a receipt, and ends with its own exit code.
+
+    \b
+    Examples:
+      ubunye-runs exec pay/monthly/send --var month=2026-10 -- ./send.sh 2026-10
+      ubunye-runs exec pay/monthly/send --var month=2026-10 --require pay/monthly/calc \
+          --wait 2h --scheduled -- python send.py
+
+    With a requirement that is not met, the command is not run: exit code 1, or 3 if that cannot
+    be told. The command finds UBUNYE_STORE, UBUNYE_TASK and UBUNYE_RUN_ID in its environment.
+    """
+    command: tuple[str, ...] = context.meta[_COMMAND]
+    texts = options.read_variables(variables)
+    requirements = _requirements(required, config, texts)
+    gate = _Gate(requirements, texts, place, wait, deadline, poll)
+    recording = record_run(
+        _task(task, named_task),
+        variables=texts,
+        store=place.store,
+        scheduled=scheduled,
+        reason=None if reason is None else masked_text(reason),
+        code=code_file(command) or NO_CODE,
+    )
+
+    return _run(recording, command, place, gate)
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """What must be met before the command may run."""
+
+    requirements: tuple[Requirement, ...]
+    variables: Mapping[str, str]
+    place: Place
+    wait: str | None
+    deadline: str | None
+    poll: str | None
+
+    def __post_init__(self) -> None:
+        options.check_waiting(wait=self.wait, deadline=self.deadline)
+        if not self.requirements and (self.wait or self.deadline or self.poll):
+            raise ConfigError("There is nothing to wait for.", hint="Give --require or --config.")
+
+    def let_pass(self, run: Run) -> None:
+        """Return when all is met, and pin what met it into the run's receipt.
+
+        Raises:
+            UpstreamNotMetError: the command may not run.
+        """
+        if not self.requirements:
+            return
+        with run.timed("wait for upstreams"):
+            answer = ask_and_wait(
+                self.requirements,
+                variables=self.variables,
+                store=self.place.store,
+                wait=self.wait,
+                deadline=self.deadline,
+                poll=self.poll,
+            )
+        run.pin(answer)
+        if answer.verdict is not Verdict.PASS:
+            raise UpstreamNotMetError(answer)
+
+
+def _run(recording: Recording, command: Sequence[str], place: Place, gate: _Gate) -> int:
+    """Run the command, recorded, and return what to end with."""
+    with Child(command) as child:
+        try:
+            with recording as run:
+                gate.let_pass(run)
+                with run.timed(os.path.basename(command[0])):
+                    child.start(_environment(run, place))
+                    child.follow()
+        except UpstreamNotMetError as refused:
+            answer = refused.answer
+            note(f"{answer.verdict}  {place.with_remark(answer.reason)}")
+            note(f"{run.task} run {run.run_id} was not started.")
+            return code_of(answer.verdict)
+        except CommandNotStartedError as error:
+            wrong(str(error))
+            return error.code
+        except (CommandFailedError, CommandInterruptedError):
+            pass  # its receipt says so, and its exit code does
+        return child.code()
+
+
+def _environment(run: Run, place: Place) -> dict[str, str]:
+    return {
+        **os.environ,
+        "UBUNYE_STORE": place.named,
+        "UBUNYE_TASK": run.task,
+        "UBUNYE_RUN_ID": run.run_id,
+    }
+
+
+def _task(given: str | None, named: str | None) -> str:
+    if given is not None and named is not None and given != named:
+        raise ConfigError(f"Two tasks are named: {given} and {named}.")
+    task = given or named
+    if task is None:
+        raise ConfigError("No task is named.", hint="Write exec TASK -- CMD...")
+    return task
+
+
+def _requirements(
+    required: Sequence[str], config: Path | None, texts: Mapping[str, str]
+) -> tuple[Requirement, ...]:
+    if config is not None:
+        return from_file(config, beside=[f"--require {task}" for task in required])
+    if not required:
+        return ()
+    return from_options(
+        required, texts, Terms(), if_any="write 'variables: []' into a file for --config"
+    )
