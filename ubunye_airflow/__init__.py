@@ -1,1 +1,34 @@
-"""Airflow sensors, operators and hooks that ask about run receipts."""
+"""Airflow sensors, operators and hooks that ask about run receipts, and record them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ubunye_airflow.hooks import ReceiptStoreHook
+    from ubunye_airflow.operators import HealthCheckOperator
+    from ubunye_airflow.recording import record_airflow_run
+    from ubunye_airflow.sensors import UpstreamReceiptSensor
+
+__all__ = [
+    "HealthCheckOperator",
+    "ReceiptStoreHook",
+    "UpstreamReceiptSensor",
+    "record_airflow_run",
+]
+
+# Airflow imports this package in every process to read its metadata: what is shown here is
+# imported when it is asked for.
+_PLACES = {
+    "HealthCheckOperator": "ubunye_airflow.operators",
+    "ReceiptStoreHook": "ubunye_airflow.hooks",
+    "UpstreamReceiptSensor": "ubunye_airflow.sensors",
+    "record_airflow_run": "ubunye_airflow.recording",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_PLACES[name]), name)

@@ -1,0 +1,31 @@
+"""Pay a month's wages, but only once that very month has been calculated, wherever that ran."""
+
+from __future__ import annotations
+
+from airflow.sdk import dag, task
+
+from example_dags import payroll
+from ubunye_airflow import UpstreamReceiptSensor
+
+VARIABLES = {"month": "{{ dag_run.conf['month'] }}"}
+
+
+@dag(schedule=None, tags=["example"], doc_md=__doc__)
+def pay_send():
+    calculated = UpstreamReceiptSensor(
+        task_id="calculated",
+        required_task="pay/monthly/calc",
+        variables=VARIABLES,
+        wait="0s",  # look once, for the demo; a real gate waits: "2h"
+    )
+
+    @task.receipt(receipt_task="pay/monthly/send", variables=VARIABLES)
+    def send(run):
+        due, payments, file = payroll.send(run.variables["month"])
+        run.read("due", due)
+        run.wrote("payments", payments, location=file)
+
+    calculated >> send()
+
+
+dag = pay_send()

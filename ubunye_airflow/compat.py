@@ -1,0 +1,93 @@
+"""All that this package knows about the versions of Airflow: 3.2 and later."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from airflow.sdk import exceptions
+from airflow.sdk.bases.hook import BaseHook
+from airflow.sdk.bases.sensor import BaseSensorOperator, PokeReturnValue
+from airflow.sdk.configuration import conf
+from airflow.sdk.exceptions import (
+    AirflowException,
+    AirflowFailException,
+    AirflowNotFoundException,
+    AirflowRescheduleException,
+    AirflowSensorTimeout,
+    AirflowSkipException,
+    AirflowTaskTerminated,
+    AirflowTaskTimeout,
+    DownstreamTasksSkipped,
+    TaskDeferred,
+)
+
+__all__ = [
+    "PAUSES",
+    "AirflowException",
+    "AirflowFailException",
+    "AirflowNotFoundException",
+    "AirflowSensorTimeout",
+    "AirflowSkipException",
+    "AirflowTaskTerminated",
+    "AirflowTaskTimeout",
+    "BaseHook",
+    "BaseSensorOperator",
+    "DownstreamTasksSkipped",
+    "PokeReturnValue",
+    "conf",
+    "first_reschedule",
+    "recall",
+    "remember",
+]
+
+log = logging.getLogger(__name__)
+
+PAUSES: tuple[type[BaseException], ...] = tuple(
+    found
+    for found in (
+        TaskDeferred,
+        AirflowRescheduleException,
+        getattr(exceptions, "TaskAwaitingInput", None),  # from 3.3
+    )
+    if found is not None
+)
+"""What a task raises that is not over, but pauses."""
+
+
+def remember(context: Mapping[str, Any], key: str, text: str, *, for_at_least: timedelta) -> None:
+    """Keep a text across the tries of this task, where Airflow can: from 3.3, in its state store.
+
+    Best effort: what cannot be kept is logged, for a wait is then counted from each try.
+    """
+    state = context.get("task_state_store")
+    if state is None:
+        return
+    try:
+        state.set(key, text, retention=for_at_least + timedelta(days=30))
+    except Exception as error:
+        log.warning("Airflow could not keep '%s' of this task: %s", key, error)
+
+
+def recall(context: Mapping[str, Any], key: str) -> str | None:
+    """What an earlier try of this task has asked to remember."""
+    state = context.get("task_state_store")
+    if state is None:
+        return None
+    try:
+        text = state.get(key)
+    except Exception as error:
+        log.warning("Airflow could not tell '%s' of this task: %s", key, error)
+        return None
+    return text if isinstance(text, str) else None
+
+
+def first_reschedule(context: Mapping[str, Any]) -> datetime | None:
+    """When this task, in mode reschedule, first looked; counted over its tries by Airflow."""
+    ti = context.get("ti")
+    if ti is None or not context.get("task_reschedule_count"):
+        return None
+    found = ti.get_first_reschedule_date(context)
+    return found if isinstance(found, datetime) else None

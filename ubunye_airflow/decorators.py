@@ -1,0 +1,148 @@
+"""``@task.receipt``: a Python task that leaves a receipt of each of its runs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from airflow.providers.standard.operators.python import PythonOperator
+from airflow.sdk.bases.decorator import DecoratedOperator, task_decorator_factory
+
+from ubunye_airflow.compat import AirflowSkipException
+from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
+from ubunye_airflow.recording import recorded
+from ubunye_airflow.variables import is_template
+from ubunye_core import ConfigError, Requirement
+
+PARAMETER = "run"
+
+
+class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
+    """A Python function as a task whose every try leaves a receipt; see ``receipt_task``."""
+
+    template_fields: Sequence[str] = (
+        *PythonOperator.template_fields,
+        "receipt_task",
+        "variables",
+        "store",
+        "store_conn_id",
+        "reason",
+    )
+    template_fields_renderers = {  # noqa: RUF012
+        **PythonOperator.template_fields_renderers,
+        "variables": "json",
+    }
+    custom_operator_name = "@task.receipt"
+
+    def __init__(
+        self,
+        *,
+        python_callable: Callable[..., Any],
+        op_args: Collection[Any],
+        op_kwargs: Mapping[str, Any],
+        receipt_task: str,
+        variables: Mapping[str, object] | None = None,
+        store: str | None = None,
+        store_conn_id: str | None = DEFAULT_CONN_ID,
+        reason: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        op_kwargs = _with_run(python_callable, op_args, op_kwargs)
+        super().__init__(
+            kwargs_to_upstream={
+                "python_callable": python_callable,
+                "op_args": op_args,
+                "op_kwargs": op_kwargs,
+            },
+            python_callable=python_callable,
+            op_args=op_args,
+            op_kwargs=op_kwargs,
+            **kwargs,
+        )
+        self.receipt_task, self.variables = receipt_task, variables
+        self.store, self.store_conn_id, self.reason = store, store_conn_id, reason
+        if isinstance(receipt_task, str) and not is_template(receipt_task):
+            _check_task(receipt_task)
+
+    def execute(self, context: Any) -> Any:
+        """Run the function inside a recording."""
+        recording = recorded(
+            self.receipt_task,
+            variables=self.variables,
+            hook=ReceiptStoreHook(self.store_conn_id, store=self.store),
+            reason=self.reason,
+            code=_file_of(self.python_callable),
+            context=context,
+        )
+        with recording as run:
+            if PARAMETER in self.op_kwargs:
+                self.op_kwargs = {**self.op_kwargs, PARAMETER: run}
+            returned = super().execute(context)
+        if run.skip_reason is not None:
+            raise AirflowSkipException(run.skip_reason)  # so that both say the same
+        return returned
+
+
+def receipt_task(
+    python_callable: Callable[..., Any] | None = None,
+    multiple_outputs: bool | None = None,
+    **kwargs: Any,
+) -> Any:
+    """A function as a task that leaves a receipt: ``@task.receipt`` in a DAG.
+
+    ::
+
+        @task.receipt(
+            receipt_task="pay/monthly/calc",
+            variables={"month": "{{ dag_run.conf['month'] }}"},
+        )
+        def calc(run):
+            people = pd.read_csv(...)
+            run.read("people", people)
+
+    A function with a parameter ``run`` is given the run (``read``, ``wrote``, ``expect``,
+    ``count``, ``skip``, ``require``). The receipt is saved before Airflow hears of the success.
+
+    Args:
+        python_callable: The function.
+        multiple_outputs: As for ``@task``.
+        kwargs: ``receipt_task`` (``usecase/package/task_name``), ``variables``, ``store``,
+            ``store_conn_id`` and ``reason``, all of them templates; and those of ``@task``.
+    """
+    return task_decorator_factory(
+        python_callable=python_callable,
+        multiple_outputs=multiple_outputs,
+        decorated_operator_class=ReceiptDecoratedOperator,
+        **kwargs,
+    )
+
+
+def _with_run(
+    function: Callable[..., Any], args: Collection[Any], kwargs: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The arguments with a place for the run, where the function asks for it."""
+    given = dict(kwargs or {})
+    parameters = inspect.signature(function).parameters
+    if PARAMETER not in parameters or PARAMETER in given:
+        return given
+    if list(parameters).index(PARAMETER) < len(args or ()):
+        raise ConfigError(
+            f"The parameter '{PARAMETER}' of {function.__name__} is given by @task.receipt.",
+            hint="Put it last, or give the other arguments by name.",
+        )
+    return {**given, PARAMETER: None}
+
+
+def _file_of(function: Callable[..., Any]) -> Path | None:
+    with suppress(TypeError, OSError):
+        return Path(inspect.getfile(inspect.unwrap(function)))
+    return None
+
+
+def _check_task(task: str) -> None:
+    if "*" in task or "?" in task:
+        raise ConfigError(f"{task!r} is a pattern; a run is of one task.")
+    Requirement(task)

@@ -1,0 +1,169 @@
+"""Record a run from inside an Airflow task, so its receipt exists before the task's success."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Literal
+
+from ubunye_airflow.answers import pinned
+from ubunye_airflow.circumstances import orchestrator, triggered_by, window
+from ubunye_airflow.compat import (
+    PAUSES,
+    AirflowFailException,
+    AirflowSensorTimeout,
+    AirflowSkipException,
+    AirflowTaskTerminated,
+    AirflowTaskTimeout,
+    DownstreamTasksSkipped,
+)
+from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
+from ubunye_airflow.variables import recorded_variables
+from ubunye_core import ConfigError, Run, Status, Window, record_run
+
+log = logging.getLogger(__name__)
+
+
+def record_airflow_run(
+    task: str,
+    *,
+    variables: Mapping[str, object] | None = None,
+    store: str | None = None,
+    store_conn_id: str | None = DEFAULT_CONN_ID,
+    reason: str | None = None,
+    window: Window | None = None,
+    code: str | Path | None = None,
+    heartbeat_every: timedelta | str | None = None,
+    record_errors: Literal["message", "type"] = "message",
+    context: Mapping[str, Any] | None = None,
+) -> AbstractContextManager[Run]:
+    """Record what runs inside a ``with`` block of an Airflow task.
+
+    ::
+
+        @task
+        def calc(dag_run=None):
+            variables = {"month": dag_run.conf["month"]}
+            with record_airflow_run("pay/monthly/calc", variables=variables) as run:
+                ...
+
+    The receipt says which DAG run and try this is, who triggered it, and what satisfied the
+    sensors directly upstream. A skip is recorded as ``skipped``; a deferral leaves the receipt
+    open, and the resumed task goes on with it. Recording never breaks the run.
+
+    Args:
+        task: ``usecase/package/task_name``: the name that survives a move between schedulers.
+        variables: Which data this run is for. What is empty is left out.
+        store: The store's URL; by default see ``ReceiptStoreHook``.
+        store_conn_id: The connection of the store.
+        reason: Why the run was started; by default ``reason`` in the run's conf.
+        window: The period of data this run is for. By default what ``window`` in the run's conf
+            says (``start``, ``end``), else its partition key, else its data interval unless that
+            is empty, else none.
+        code: The folder or file whose code is hashed; by default the file of the caller.
+        heartbeat_every: How often to show a sign of life; by default what the store asks for.
+        record_errors: ``type`` keeps an exception's message out of the receipt.
+        context: Airflow's context; by default that of the task that runs.
+
+    Raises:
+        ConfigError: a name or value is wrong, or no store is named.
+    """
+    return recorded(
+        task,
+        variables=variables,
+        hook=ReceiptStoreHook(store_conn_id, store=store),
+        reason=reason,
+        window_given=window,
+        code=Path(code or sys._getframe(1).f_code.co_filename),
+        heartbeat_every=heartbeat_every,
+        record_errors=record_errors,
+        context=context if context is not None else _current_context(),
+    )
+
+
+@contextmanager
+def recorded(
+    task: str,
+    *,
+    variables: Mapping[str, object] | None,
+    hook: ReceiptStoreHook,
+    reason: str | None,
+    code: Path | None,
+    context: Mapping[str, Any],
+    window_given: Window | None = None,
+    heartbeat_every: timedelta | str | None = None,
+    record_errors: Literal["message", "type"] = "message",
+) -> Iterator[Run]:
+    """The recording itself; see ``record_airflow_run``."""
+    recording = record_run(
+        task,
+        variables=recorded_variables(variables),
+        store=hook.get_conn(),
+        window=window_given or window(context),
+        triggered_by=triggered_by(context, reason),
+        orchestrator=orchestrator(context),
+        code=code,
+        heartbeat_every=heartbeat_every,
+        record_errors=record_errors,
+        how_it_ended=how_it_ended,
+    )
+    with recording as run:
+        take_pins(run, context)
+        yield run
+
+
+def how_it_ended(error: BaseException) -> Status | None:
+    """What an exception means in Airflow; None is the ordinary meaning."""
+    if isinstance(error, PAUSES):
+        return Status.RUNNING
+    if isinstance(error, AirflowSkipException):
+        return Status.SKIPPED
+    if isinstance(error, AirflowTaskTerminated):
+        return Status.INTERRUPTED
+    if isinstance(error, AirflowTaskTimeout):  # not an Exception, and yet no interruption
+        return Status.ERROR
+    if isinstance(error, DownstreamTasksSkipped):
+        return Status.SUCCESS
+    return None
+
+
+def will_not_retry(error: BaseException) -> bool:
+    """Whether Airflow gives up after this exception, whatever tries are left."""
+    return isinstance(error, AirflowFailException | AirflowSensorTimeout)
+
+
+def take_pins(run: Run, context: Mapping[str, Any]) -> None:
+    """Keep as evidence what satisfied the sensors directly upstream. Never raises."""
+    try:
+        for task_id in _sensors_upstream(context):
+            found = context["ti"].xcom_pull(task_ids=task_id)
+            for fields in [found] if isinstance(found, Mapping) else found or ():
+                run.pin(pinned(fields))
+    except Exception as error:
+        log.warning("%s: what satisfied its gates is not pinned: %s", run.task, error)
+
+
+def _sensors_upstream(context: Mapping[str, Any]) -> list[str]:
+    from ubunye_airflow.sensors import UpstreamReceiptSensor
+
+    found = []
+    for task in context["task"].upstream_list:
+        kind = getattr(task, "operator_class", type(task))
+        if isinstance(kind, type) and issubclass(kind, UpstreamReceiptSensor):
+            found.append(task.task_id)
+    return found
+
+
+def _current_context() -> Mapping[str, Any]:
+    from airflow.sdk import get_current_context
+
+    try:
+        return get_current_context()
+    except RuntimeError as error:
+        raise ConfigError(
+            "There is no Airflow task running here.", hint="Elsewhere, use record_run."
+        ) from error

@@ -1,0 +1,315 @@
+"""A gate in a DAG: it opens once the upstream has succeeded, for this very batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ubunye_airflow.answers import requirement_fields
+from ubunye_airflow.compat import (
+    AirflowFailException,
+    AirflowSensorTimeout,
+    BaseSensorOperator,
+    PokeReturnValue,
+    conf,
+    first_reschedule,
+    recall,
+    remember,
+)
+from ubunye_airflow.gate import Gate, Look, Outcome
+from ubunye_airflow.hooks import DEFAULT_CONN_ID
+from ubunye_airflow.triggers import UpstreamReceiptTrigger
+from ubunye_airflow.variables import NOT_IN_BATCH, comparable_texts, given_variables, is_template
+from ubunye_core import ConfigError, Requirement, masked_url, read_requirements
+
+WAIT_BEGAN = "ubunye_wait_began"
+ANY_TASK = "any/task/at_all"
+RUNS_WHEN_SKIPPED = frozenset(
+    {"all_done", "none_failed", "none_failed_min_one_success", "always", "one_success", "one_done"}
+    | {"all_done_min_one_success", "all_skipped", "all_done_setup_success"}
+)
+
+
+class UpstreamReceiptSensor(BaseSensorOperator):
+    """Waits until an upstream task has succeeded for the batch of this run, wherever it ran.
+
+    ::
+
+        UpstreamReceiptSensor(
+            task_id="calculated",
+            required_task="pay/monthly/calc",
+            variables={"month": "{{ dag_run.conf['month'] }}"},
+            wait="2h",
+        )
+
+    It fails at once, without a retry, when waiting is of no use: the task is unknown to the store,
+    was skipped by decision, or has finally failed and ``on_failed`` is ``fail``. An answer that
+    cannot be told (a store that is down, a damaged receipt) never opens it: it waits, and fails
+    when the time is up. All modes behave alike. The whole answer is pushed as XCom.
+
+    Args:
+        required_task: The upstream task (or a pattern). Its success must agree on every one of
+            ``variables`` less ``mode`` and ``dtf``, for a gate in a DAG knows only what it is
+            given.
+        variables: The variables of this run. An empty value is an error: a template that found
+            nothing must not make a batch of its own.
+        requires: Instead of ``required_task``: requirements as in YAML, of a run that has
+            ``variables``.
+        config: Instead of both: a task's ``config.yaml``, ``receipts.yaml``, or their folder;
+            relative to the DAG's file, and read in the worker.
+        match: With ``required_task``: the names that must agree, where not all of them.
+        store: The store's URL. By default the connection names the store, and then the other
+            places of ``ReceiptStoreHook``.
+        store_conn_id: The connection of the store.
+        wait: How long to keep looking, such as ``2h``; ``0s`` looks once. By default each
+            requirement's own ``wait``, and where it has none Airflow's ``timeout``.
+        poll: The pause between two looks.
+        max_age: With ``required_task``: how old the success may be.
+        on_failed: With ``required_task``: ``wait`` (for a rerun), or ``fail``.
+        optional: With ``required_task``: a miss is recorded, and passes. Looks once unless
+            ``wait`` says otherwise.
+        allow_unknown: With ``required_task``: wait for a task that the store has never seen.
+        deferrable: Wait in the triggerer. By default what Airflow's configuration says.
+        mode: ``reschedule`` or ``poke``, where not deferrable.
+        kwargs: Those of every Airflow sensor. ``timeout`` wins over ``wait``, ``poke_interval``
+            over ``poll``.
+
+    A retry does not wait anew: the deadline counts from the first look of the first try (from
+    Airflow 3.3; before that, of each try), and a wait that ran out is not retried.
+    """
+
+    template_fields: Sequence[str] = (
+        "required_task",
+        "variables",
+        "requires",
+        "config",
+        "store",
+        "store_conn_id",
+    )
+    template_fields_renderers = {"variables": "json", "requires": "json"}  # noqa: RUF012
+    ui_color = "#dceadf"
+
+    def __init__(
+        self,
+        *,
+        required_task: str | None = None,
+        variables: Mapping[str, object] | None = None,
+        requires: Requirement | str | Mapping[str, Any] | Iterable[Any] | None = None,
+        config: str | Path | None = None,
+        match: Sequence[str] | None = None,
+        store: str | None = None,
+        store_conn_id: str | None = DEFAULT_CONN_ID,
+        wait: timedelta | str | None = None,
+        poll: timedelta | str | None = None,
+        max_age: timedelta | str | None = None,
+        on_failed: str = "wait",
+        optional: bool = False,
+        allow_unknown: bool = False,
+        deferrable: bool | None = None,
+        mode: str = "reschedule",
+        **kwargs: Any,
+    ) -> None:
+        # A stand-in until the templates are filled in: a wrong option is an error of the DAG.
+        self._asked = Requirement(
+            ANY_TASK,
+            wait=wait,
+            poll=poll,
+            max_age=max_age,
+            on_failed=on_failed,
+            optional=optional,
+            allow_unknown=allow_unknown,
+        )
+        self._waits_as_told = wait is not None or "timeout" in kwargs
+        self._polls_as_told = poll is not None or "poke_interval" in kwargs
+        if isinstance(self._asked.wait, timedelta):
+            kwargs.setdefault("timeout", self._asked.wait)
+        if isinstance(self._asked.poll, timedelta):
+            kwargs.setdefault("poke_interval", self._asked.poll)
+        super().__init__(mode=mode, **kwargs)
+        self.required_task, self.variables = required_task, variables
+        self.requires = None if requires is None else _as_written(requires)
+        self.config = None if config is None else str(config)
+        self.match = None if match is None else list(match)
+        self.store, self.store_conn_id = store, store_conn_id
+        if deferrable is None:
+            deferrable = conf.getboolean("operators", "default_deferrable", fallback=False)
+        self.deferrable = deferrable
+        self._since: datetime | None = None
+        self._look: Look | None = None
+        self._check()
+
+    @property
+    def reschedule(self) -> bool:
+        """Whether the task gives its slot back between two looks, and is started again."""
+        return bool(self.mode == "reschedule" and not self.deferrable)
+
+    def execute(self, context: Any) -> Any:
+        """Look, and wait as the mode says."""
+        self._since = self._wait_began(context)
+        self._warn_of_open_doors()
+        return super().execute(context)
+
+    def poke(self, context: Any) -> PokeReturnValue:
+        """Look once."""
+        try:
+            gate = self.gate()
+        except ConfigError as error:
+            raise AirflowFailException(str(error)) from error
+        return self._act(gate.look(), context, gate)
+
+    def execute_complete(self, context: Any, event: Any = None) -> Any:
+        """What the trigger has seen becomes the end of this task."""
+        return self._act(Look.of(event), context).xcom_value
+
+    def gate(self) -> Gate:
+        """What this sensor asks, once its templates are filled in.
+
+        Raises:
+            ConfigError: it cannot be asked.
+        """
+        variables = given_variables(self.variables)
+        requires = tuple(map(self._patient, self._requirements()))
+        longest = max(each.length for each in requires).total_seconds()
+        self.timeout = max(self.timeout, longest)  # Airflow's own limit must not come first
+        return Gate(
+            requires=requires,
+            variables=variables,
+            store=self.store,
+            store_conn_id=self.store_conn_id,
+            since=self._since or datetime.now(UTC),
+            poll=timedelta(seconds=self.poke_interval),
+        )
+
+    def _check(self) -> None:
+        given = [
+            name
+            for name in ("required_task", "requires", "config")
+            if getattr(self, name) is not None
+        ]
+        if len(given) != 1:
+            raise ConfigError(
+                f"The sensor '{self.task_id}' is given {' and '.join(given) or 'nothing to ask'}.",
+                hint="Give one of required_task, requires and config.",
+            )
+        if given[0] != "required_task" and (
+            self.match is not None
+            or replace(self._asked, wait=None, poll=None) != Requirement(ANY_TASK)
+        ):
+            raise ConfigError(
+                f"The sensor '{self.task_id}' has options of required_task beside {given[0]}.",
+                hint="Say on_failed, max_age, optional and allow_unknown in each requirement.",
+            )
+        if isinstance(self.required_task, str) and not is_template(self.required_task):
+            replace(self._asked, task=self.required_task)
+
+    def _requirements(self) -> tuple[Requirement, ...]:
+        if self.required_task is not None:
+            return (replace(self._asked, task=self.required_task, variables=self._names()),)
+        if self.config is not None:
+            found = read_requirements(self._beside_dag(self.config))
+        else:
+            written: Any = self.requires
+            several = isinstance(written, Iterable) and not isinstance(written, str | Mapping)
+            found = tuple(map(Requirement.of, written if several else [written]))
+        if not found:
+            raise ConfigError("Nothing is required, so there is nothing to ask.")
+        return found
+
+    def _names(self) -> list[str] | None:
+        if self.match is not None:
+            return self.match
+        return [name for name in self.variables or () if name not in NOT_IN_BATCH] or None
+
+    def _patient(self, requirement: Requirement) -> Requirement:
+        """The requirement with the waiting that holds for it in this sensor."""
+        if self._waits_as_told or (requirement.wait is None and not requirement.optional):
+            requirement = replace(requirement, wait=timedelta(seconds=self.timeout))
+        return replace(requirement, poll=None) if self._polls_as_told else requirement
+
+    def _beside_dag(self, config: str) -> Path:
+        path = Path(config).expanduser()
+        return path if path.is_absolute() else Path(self.dag.fileloc).parent / path
+
+    def _act(self, look: Look, context: Any, gate: Gate | None = None) -> PokeReturnValue:
+        """The one place where a look becomes Airflow's: open, wait, or fail."""
+        self._look = look
+        self.log.info("%s", look.message)
+        if look.outcome is Outcome.OPEN:
+            return PokeReturnValue(True, xcom_value=look.answer)
+        if look.outcome is Outcome.WAIT:
+            if self.deferrable and gate is not None:
+                self._defer(gate, look)
+            return PokeReturnValue(False)
+        if look.answer is not None and "ti" in context:
+            context["ti"].xcom_push(key="return_value", value=dict(look.answer))
+        # Airflow retries neither, and makes both a skip with soft_fail or never_fail.
+        if look.outcome is Outcome.REFUSED:
+            raise AirflowFailException(look.message)
+        raise AirflowSensorTimeout(look.message)
+
+    def _defer(self, gate: Gate, look: Look) -> NoReturn:
+        if gate.store is not None and masked_url(gate.store) != gate.store:
+            raise AirflowFailException(
+                f"The store's URL {masked_url(gate.store)} has a password, and a task that waits "
+                f"in the triggerer would leave it in Airflow's database. Put it into a "
+                f"connection, and give store_conn_id."
+            )
+        safe = replace(gate, variables=comparable_texts(gate.variables))
+        self.defer(
+            trigger=UpstreamReceiptTrigger(**safe.fields()),
+            method_name="execute_complete",
+            # The trigger keeps the deadline. This is for a trigger that hangs.
+            timeout=look.left + max(gate.poll, timedelta(minutes=5)),
+        )
+
+    def _get_next_poke_interval(self, *args: Any, **kwargs: Any) -> float:
+        """Airflow's pause, but no longer than until the deadline."""
+        pause = float(super()._get_next_poke_interval(*args, **kwargs))
+        if self._look is None or self._look.outcome is not Outcome.WAIT:
+            return pause
+        if not self.exponential_backoff:
+            return self._look.pause.total_seconds()
+        return min(pause, self._look.left.total_seconds())
+
+    def _wait_began(self, context: Any) -> datetime:
+        """When the first look of this task was: of its first try, where Airflow can tell."""
+        now = datetime.now(UTC)
+        ti = context.get("ti")
+        began = first_reschedule(context) or now
+        if ti is None or not ti.max_tries:
+            return began
+        # Clearing a task raises max_tries: whoever clears it means to wait anew.
+        key = f"{WAIT_BEGAN}_{ti.max_tries}"
+        told = recall(context, key)
+        if told is not None:
+            return min(began, datetime.fromisoformat(told))
+        remember(context, key, began.isoformat(), for_at_least=timedelta(seconds=self.timeout))
+        return began
+
+    def _warn_of_open_doors(self) -> None:
+        """A refusal that becomes a skip does not hold back every task: say which it lets run."""
+        if not (self.soft_fail or self.never_fail) or not self.has_dag():
+            return
+        rules = {task.task_id: str(task.trigger_rule) for task in self.downstream_list}
+        open_ones = sorted(name for name, rule in rules.items() if rule in RUNS_WHEN_SKIPPED)
+        if open_ones:
+            self.log.warning(
+                "soft_fail or never_fail turns a refusal of this gate into a skip, and %s would "
+                "run all the same, by its trigger rule. Put the guard inside that task: "
+                "run.require(...).",
+                ", ".join(f"{name} ({rules[name]})" for name in open_ones),
+            )
+
+
+def _as_written(requires: Any) -> Any:
+    """Requirements in words that Airflow can fill in and keep."""
+    if isinstance(requires, Requirement):
+        return requirement_fields(requires)
+    if isinstance(requires, str):
+        return requires
+    if isinstance(requires, Mapping):
+        return dict(requires)
+    return [_as_written(each) for each in requires]
