@@ -12,7 +12,7 @@ from dataclasses import fields
 from datetime import timedelta
 from typing import NoReturn, cast
 
-from ubunye_core.errors import BadReceiptError, ConfigError
+from ubunye_core.errors import BadReceiptError, InvalidNameError
 from ubunye_core.jsonfields import Fields, WrongFieldError
 from ubunye_core.receipt import (
     Counts,
@@ -32,6 +32,7 @@ from ubunye_core.receipt import (
 from ubunye_core.times import in_iso
 
 MAX_RECEIPT_BYTES = 64 * 1024 * 1024
+MAX_DEPTH = 64
 READ_VERSIONS = (1, 2)
 
 
@@ -49,10 +50,10 @@ def decode(document: bytes, *, where: str) -> Receipt:
         return _receipt(Fields(_parse(document)))
     except WrongFieldError as error:
         raise BadReceiptError(where, str(error)) from None
-    except ConfigError as error:  # a name that breaks the grammar, a list as a variable
-        raise BadReceiptError(where, error.message.rstrip(".")) from None
-    except (ValueError, OverflowError) as error:
-        raise BadReceiptError(where, str(error)) from None
+    except InvalidNameError as error:
+        raise BadReceiptError(where, f"it names something that is no {error.kind}") from None
+    except (ValueError, OverflowError):  # their messages may hold values
+        raise BadReceiptError(where, "a number or a time in it is out of range") from None
 
 
 def _parse(document: bytes) -> dict[str, Json]:
@@ -61,7 +62,9 @@ def _parse(document: bytes) -> dict[str, Json]:
     if len(document) > MAX_RECEIPT_BYTES:
         raise WrongFieldError(f"it has {len(document)} bytes")
     try:
-        parsed = json.loads(document.decode("utf-8-sig"), parse_constant=_no_such_number)
+        parsed: Json = json.loads(
+            document.decode("utf-8-sig"), parse_constant=_no_such_number, parse_float=_finite
+        )
     except UnicodeDecodeError:
         raise WrongFieldError("it is not UTF-8 text") from None
     except json.JSONDecodeError as error:
@@ -72,7 +75,33 @@ def _parse(document: bytes) -> dict[str, Json]:
         raise WrongFieldError("it is not JSON that can be read") from None
     if not isinstance(parsed, dict):
         raise WrongFieldError("it is not a JSON object")
+    if _is_deeper(parsed, MAX_DEPTH):
+        raise WrongFieldError(f"it is nested more than {MAX_DEPTH} deep")
     return parsed
+
+
+def _is_deeper(document: dict[str, Json], depth: int) -> bool:
+    level: list[Json] = [document]
+    for _ in range(depth):
+        level = [part for holder in level for part in _parts(holder)]
+    return bool(level)
+
+
+def _parts(holder: Json) -> list[Json]:
+    """The parts of an object or a list that hold something themselves."""
+    inside = list(holder.values()) if isinstance(holder, dict) else holder
+    return (
+        [part for part in inside if isinstance(part, dict | list)]
+        if isinstance(inside, list)
+        else []
+    )
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise WrongFieldError("a number in it is out of range")
+    return number
 
 
 def _no_such_number(_: str) -> None:
@@ -127,9 +156,12 @@ def _receipt(document: Fields) -> Receipt:
 def _window(window: Fields | None) -> Window | None:
     if window is None:
         return None
+    start, end = window.instant("start"), window.instant("end")
+    if end <= start:
+        raise WrongFieldError("'window.end' is not after 'window.start'")
     return Window(
-        start=window.instant("start"),
-        end=window.instant("end"),
+        start=start,
+        end=end,
         time_zone=window.optional_text("time_zone"),
         extra=window.rest(),
     )
@@ -227,9 +259,10 @@ def _counts(counts: Fields | None) -> Counts | None:
 
 def encode(receipt: Receipt) -> bytes:
     """The receipt as indented UTF-8 JSON, in ubunye-engine's fields and ours."""
-    return json.dumps(as_json(receipt), indent=2, allow_nan=False, default=_not_json).encode(
-        "ascii"
-    )
+    text = json.dumps(as_json(receipt), indent=2, allow_nan=False, default=_not_json)
+    if len(text) > MAX_RECEIPT_BYTES:
+        raise ValueError(f"a receipt of {len(text)} bytes is too large to be read again")
+    return text.encode("ascii")
 
 
 def _not_json(value: object) -> NoReturn:
@@ -254,18 +287,29 @@ def as_json(receipt: Receipt) -> dict[str, Json]:
         "outputs": [_step_json(step) for step in receipt.outputs],
         "error": receipt.error,
     }
-    if receipt.record_version is not None and receipt.record_version >= 2:
-        document |= {
-            "variables": dict[str, Json](receipt.variables),
-            "record_version": receipt.record_version,
-            "code_hash": receipt.code_hash,
-            "environment": None if receipt.environment is None else dict(receipt.environment),
-            "environment_hash": receipt.environment_hash,
-            "timings": [_timing_json(timing) for timing in receipt.timings],
-            "expectations": [_expectation_json(rule) for rule in receipt.expectations],
-            "time_zone": receipt.time_zone,
-        }
-    return document | _ours(receipt) | dict(receipt.extra)
+    of_version_2: dict[str, Json] = {
+        "variables": dict[str, Json](receipt.variables),
+        "record_version": receipt.record_version,
+        "code_hash": receipt.code_hash,
+        "environment": None if receipt.environment is None else dict(receipt.environment),
+        "environment_hash": receipt.environment_hash,
+        "timings": [_timing_json(timing) for timing in receipt.timings],
+        "expectations": [_expectation_json(rule) for rule in receipt.expectations],
+        "time_zone": receipt.time_zone,
+    }
+    if (receipt.record_version or 1) < 2:
+        of_version_2 = _said(of_version_2)
+    return _with_rest(document | of_version_2 | _ours(receipt), receipt.extra)
+
+
+def _said(document: Mapping[str, Json]) -> dict[str, Json]:
+    """The fields that say something."""
+    return {name: value for name, value in document.items() if value not in (None, [], {})}
+
+
+def _with_rest(document: dict[str, Json], rest: Mapping[str, Json]) -> dict[str, Json]:
+    """A document with the fields that nobody knows; they never take the place of a known one."""
+    return document | {name: value for name, value in rest.items() if name not in document}
 
 
 def _ours(receipt: Receipt) -> dict[str, Json]:
@@ -285,14 +329,14 @@ def _ours(receipt: Receipt) -> dict[str, Json]:
         "host": receipt.host,
         "pid": receipt.pid,
     }
-    return {name: value for name, value in found.items() if value not in (None, [], {})}
+    return _said(found)
 
 
 def _plain(part: object) -> Json:
     """A small part of a receipt as JSON, without the fields that say nothing."""
     if part is None:
         return None
-    document: dict[str, Json] = dict(getattr(part, "extra", {}))
+    document: dict[str, Json] = {}
     for each in fields(part):  # type: ignore[arg-type]  # only dataclasses come here
         value = getattr(part, each.name)
         if value is None or each.name == "extra":
@@ -300,7 +344,7 @@ def _plain(part: object) -> Json:
         if hasattr(value, "isoformat"):
             value = in_iso(value)
         document[each.name] = dict(value) if isinstance(value, Mapping) else value
-    return document
+    return _with_rest(document, getattr(part, "extra", {}))
 
 
 def _step_json(step: Step) -> dict[str, Json]:
@@ -314,12 +358,12 @@ def _step_json(step: Step) -> dict[str, Json]:
     )
     if step.route is not None:
         document["route"] = step.route
-    return document | dict(step.extra)
+    return _with_rest(document, step.extra)
 
 
 def _timing_json(timing: Timing) -> dict[str, Json]:
-    return {"step": timing.step, **timing.extra, "seconds": timing.seconds}
+    return _with_rest({"step": timing.step, "seconds": timing.seconds}, timing.extra)
 
 
 def _expectation_json(rule: Expectation) -> dict[str, Json]:
-    return {"rule": rule.rule, "passed": rule.passed, **rule.extra}
+    return _with_rest({"rule": rule.rule, "passed": rule.passed}, rule.extra)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 
-from ubunye_core.batch import Scalar
+from ubunye_core.batch import Scalar, text_of
 from ubunye_core.receipt import Json
 from ubunye_core.times import parse_instant
 
@@ -137,14 +137,15 @@ class Fields:
         for key, value in (self.optional_map(name) or {}).items():
             if isinstance(value, dict | list):
                 raise WrongFieldError(
-                    f"'{self._place}{name}.{key[:80]}' is {_kind(value)}, not a single value"
+                    f"'{self._place}{name}' holds {_kind(value)}, not only single values"
                 )
             values[key] = value
         return values
 
     def texts(self, name: str) -> dict[str, str]:
         """An object of texts; other single values are written as text, nulls left out."""
-        return {k: str(value) for k, value in self.scalars(name).items() if value is not None}
+        texts = {key: text_of(value, name=key) for key, value in self.scalars(name).items()}
+        return {key: text for key, text in texts.items() if text is not None}
 
 
 def _kind(value: Json) -> str:

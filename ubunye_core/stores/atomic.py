@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import stat
@@ -11,6 +12,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 STRAY_AFTER_SECONDS = 3600
+LOCK_WITHIN_SECONDS = 10.0
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, on disk when this returns."""
+    missing = [folder, *folder.parents]
+    missing = missing[: next(at for at, each in enumerate(missing) if each.exists())]
+    folder.mkdir(parents=True, exist_ok=True)
+    for made in reversed(missing):
+        _sync_folder(made.parent)
 
 
 def replace_durably(path: Path, content: bytes, *, temporary: Path) -> None:
@@ -36,9 +47,16 @@ def replace_durably(path: Path, content: bytes, *, temporary: Path) -> None:
 
 
 def _sync_folder(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    """Put the names in a folder on disk. Some network file systems cannot, and do it unasked."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except PermissionError:  # we may write here, and not list
+        return
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
         os.close(descriptor)
 
@@ -55,13 +73,34 @@ def _sweep(temporary: Path) -> None:
 
 @contextlib.contextmanager
 def lock(path: Path) -> Iterator[None]:
-    """Hold the lock file at ``path`` alone; it is let go when its process ends, however it ends."""
+    """Hold the lock file at ``path`` alone; it is let go when its process ends, however it ends.
+
+    Raises:
+        TimeoutError: another process holds it for long; that process may be stopped.
+    """
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
+        _lock_within(descriptor, LOCK_WITHIN_SECONDS)
+        try:
+            yield
+        finally:
+            # Closing is not enough: a child forked meanwhile shares the lock through its copy.
+            fcntl.flock(descriptor, fcntl.LOCK_UN)
     finally:
         os.close(descriptor)
+
+
+def _lock_within(descriptor: int, seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise TimeoutError(
+                    0, f"another writer has held its lock for {seconds:g} s"
+                ) from None
+            time.sleep(0.002)
 
 
 def read_regular(path: Path, *, at_most: int) -> bytes:
@@ -71,10 +110,13 @@ def read_regular(path: Path, *, at_most: int) -> bytes:
         OSError: it is no regular file, is larger than ``at_most`` bytes, or cannot be read.
     """
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as file:
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise OSError(0, "it is not a regular file")
         if found.st_size > at_most:
             raise OSError(0, f"it has {found.st_size} bytes")
-        return file.read()
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)

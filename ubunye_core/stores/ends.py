@@ -19,7 +19,7 @@ def standing(current: Receipt | None, offered: Receipt) -> Receipt | None:
     """
     if current is None:
         return offered
-    offered = replace(offered, started_at=min(current.started_at, offered.started_at))
+    offered = replace(offered, started_at=current.started_at)  # a start is never reset
     if not current.status.is_final:
         return offered
     if not offered.status.is_final:

@@ -1,8 +1,9 @@
 """``file:///folder`` or a plain path: one JSON file a run, in ubunye-engine's layout.
 
 A receipt is ``<usecase>/<package>/<task>/<run_id>.json``. Beside the receipts, ``.lock`` is held
-by a writer while it applies the rules about ends, and ``.tmp`` holds files that are being
-written. Nothing else that does not end in ``.json``, or begins with a dot, is looked at.
+by a writer while it applies the rules about ends, ``.tmp`` holds files that are being written,
+and ``<run_id>.json.<id>.damaged`` is a damaged receipt whose run wrote its end again. Nothing that
+does not end in ``.json``, or begins with a dot, is looked at.
 """
 
 from __future__ import annotations
@@ -12,23 +13,26 @@ import os
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from ubunye_core.codec import MAX_RECEIPT_BYTES, decode, encode
 from ubunye_core.errors import (
     AmbiguousRunError,
     BadReceiptError,
+    ConfigError,
     ReceiptNotFoundError,
     StoreUnavailableError,
 )
 from ubunye_core.names import check_run_id, check_task, is_segment
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.runids import time_in
-from ubunye_core.stores.atomic import lock, read_regular, replace_durably
+from ubunye_core.stores.atomic import lock, make_folder, read_regular, replace_durably
 from ubunye_core.stores.ends import standing
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.select import select
 
 SUFFIX = ".json"
+TEMPORARY = ".tmp"
 
 
 class FileStore:
@@ -41,7 +45,10 @@ class FileStore:
     """
 
     def __init__(self, root: Path) -> None:
-        self.root = root.expanduser().absolute()
+        try:
+            self.root = root.expanduser().absolute()
+        except RuntimeError as error:  # ~nobody
+            raise ConfigError(f"'{root}' names a home folder that does not exist.") from error
         self.url = self.root.as_uri()
 
     def save(self, receipt: Receipt) -> None:
@@ -49,11 +56,11 @@ class FileStore:
         folder = self._folder(receipt.task)
         path = self._path(receipt.task, receipt.run_id)
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder)
             with lock(folder / ".lock"):
-                stands = standing(self._current(path), receipt)
+                stands = standing(self._current(path, receipt), receipt)
                 if stands is not None:
-                    replace_durably(path, encode(stands), temporary=folder / ".tmp")
+                    replace_durably(path, encode(stands), temporary=folder / TEMPORARY)
         except OSError as error:
             if isinstance(error, StoreUnavailableError):
                 raise
@@ -63,16 +70,14 @@ class FileStore:
         """The receipt of one run, by its whole id or a beginning that fits one run only."""
         check_task(task)
         check_run_id(run_id)
-        try:
+        with contextlib.suppress(FileNotFoundError):
             return self._read(self._path(task, run_id))
-        except FileNotFoundError:
-            pass
-        fitting = [i for i in self._names(task) if i.startswith(run_id)]
+        fitting = sorted(name for name in self._names(task) if name.startswith(run_id))
         if len(fitting) > 1:
-            raise AmbiguousRunError(run_id, fitting)
-        if fitting:
+            raise AmbiguousRunError(run_id, [printable(name) for name in fitting])
+        for name in fitting:
             with contextlib.suppress(FileNotFoundError):
-                return self._read(self._path(task, fitting[0]))
+                return self._read(self._folder(task) / f"{name}{SUFFIX}")
         raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
 
     def list_runs(self, task: str, n: int = 20) -> Found:
@@ -130,16 +135,10 @@ class FileStore:
     def _listed(self, folder: Path) -> list[str]:
         try:
             return os.listdir(folder)
-        except FileNotFoundError as error:
-            if self.root.is_dir():
-                return []
-            raise StoreUnavailableError(
-                f"The store folder {self.root} does not exist.",
-                hint="Is its disk mounted? The first recorded run makes it.",
-            ) from error
-        except NotADirectoryError:
-            if folder == self.root:
-                raise StoreUnavailableError(f"The store {self.root} is not a folder.") from None
+        except (FileNotFoundError, NotADirectoryError) as error:
+            self._check_root()
+            if _is_link_to_nothing(folder, self.root):
+                raise self._unavailable("listed", error) from error
             return []
         except OSError as error:
             raise self._unavailable("listed", error) from error
@@ -163,29 +162,67 @@ class FileStore:
         try:
             document = read_regular(path, at_most=MAX_RECEIPT_BYTES)
         except FileNotFoundError:
+            if path.is_symlink():
+                raise BadReceiptError(printable(path), "it is a link to nothing") from None
             raise
         except OSError as error:
-            raise BadReceiptError(str(path), error.strerror or type(error).__name__) from error
-        receipt = decode(document, where=str(path))
+            why = error.strerror or type(error).__name__
+            raise BadReceiptError(printable(path), why) from error
+        return self._decode(document, path)
+
+    def _decode(self, document: bytes, path: Path) -> Receipt:
+        receipt = decode(document, where=printable(path))
         if receipt.run_id != path.name.removesuffix(SUFFIX):
-            raise BadReceiptError(str(path), "its name is not the run id that stands in it")
+            raise BadReceiptError(printable(path), "its name is not the run id that stands in it")
         if path.parent != self._folder(receipt.task):
-            raise BadReceiptError(str(path), "its folder is not the task that stands in it")
+            raise BadReceiptError(printable(path), "its folder is not the task that stands in it")
         return receipt
 
-    def _current(self, path: Path) -> Receipt | None:
-        """What stands for a run; a damaged record is set aside, and kept."""
+    def _current(self, path: Path, offered: Receipt) -> Receipt | None:
+        """What stands for a run.
+
+        A run that says its end writes over a damaged record of its own, and a copy of the damage
+        is kept. A record that only cannot be read now is no damage: the ``OSError`` is raised.
+        """
         try:
-            return self._read(path)
+            document = read_regular(path, at_most=MAX_RECEIPT_BYTES)
         except FileNotFoundError:
+            if path.is_symlink():
+                raise
             return None
+        try:
+            return self._decode(document, path)
         except BadReceiptError:
-            os.replace(path, path.with_name(f"{path.name}.damaged"))
+            if not offered.status.is_final:
+                raise
+            aside = path.with_name(f"{path.name}.{os.urandom(4).hex()}.damaged")
+            replace_durably(aside, document, temporary=path.parent / TEMPORARY)
             return None
+
+    def _check_root(self) -> None:
+        if self.root.is_dir():
+            return
+        if self.root.exists():
+            raise StoreUnavailableError(f"The store {self.root} is not a folder.")
+        raise StoreUnavailableError(
+            f"The store folder {self.root} does not exist.",
+            hint="Is its disk mounted? The first recorded run makes it.",
+        )
 
     def _unavailable(self, done: str, error: OSError) -> StoreUnavailableError:
         why = error.strerror or type(error).__name__
         return StoreUnavailableError(f"The store {self.root} could not be {done}: {why}.")
+
+
+def printable(place: Path | str) -> str:
+    """A place for people and JSON, also where its name is not text."""
+    return os.fsencode(place).decode("utf-8", "backslashreplace")
+
+
+def _is_link_to_nothing(folder: Path, root: Path) -> bool:
+    """Whether a link on the way from the root to a folder leads nowhere now."""
+    way = [folder, *folder.parents]
+    return any(each.is_symlink() and not each.exists() for each in way[: way.index(root)])
 
 
 def is_task(text: str) -> bool:
@@ -199,10 +236,6 @@ def is_task(text: str) -> bool:
 
 def open_files(url: str) -> FileStore:
     """The store at a ``file:`` URL or a plain path."""
-    from urllib.parse import unquote, urlsplit
-
-    from ubunye_core.errors import ConfigError
-
     if "://" not in url:
         return FileStore(Path(url))
     parts = urlsplit(url)
@@ -213,4 +246,7 @@ def open_files(url: str) -> FileStore:
         )
     if parts.query or parts.fragment:
         raise ConfigError(f"'{url}' has options; a folder takes none.")
-    return FileStore(Path(unquote(parts.path)))
+    path = unquote(parts.path)
+    if not path.startswith("/") or "\0" in path:
+        raise ConfigError(f"'{url}' names no folder.", hint="Write file:///srv/receipts.")
+    return FileStore(Path(path))

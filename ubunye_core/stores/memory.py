@@ -29,10 +29,15 @@ class MemoryStore:
 
     def save(self, receipt: Receipt) -> None:
         """Keep a receipt, by the rules about ends."""
-        key = (receipt.task, receipt.run_id)
+        key = (check_task(receipt.task), check_run_id(receipt.run_id))
         with self._lock:
             held = self._documents.get(key)
-            current = None if held is None else self._decode(key, held)
+            try:
+                current = None if held is None else self._decode(key, held)
+            except BadReceiptError:
+                if not receipt.status.is_final:
+                    raise
+                current = None  # a run's end heals a damaged record of its own
             stands = standing(current, receipt)
             if stands is not None:
                 self._documents[key] = encode(stands)
@@ -92,7 +97,11 @@ class MemoryStore:
             self._documents[check_task(task), check_run_id(run_id)] = document
 
     def _decode(self, key: tuple[str, str], document: bytes) -> Receipt:
-        return decode(document, where=f"{self.url}/{key[0]}/{key[1]}")
+        where = f"{self.url}/{key[0]}/{key[1]}"
+        receipt = decode(document, where=where)
+        if (receipt.task, receipt.run_id) != key:
+            raise BadReceiptError(where, "its place is not the task and run id that stand in it")
+        return receipt
 
 
 def open_memory(url: str) -> MemoryStore:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from ubunye_core.batch import agrees
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.times import as_utc
+
+A_NAME_SHOWS = timedelta(milliseconds=1)
+"""How finely a name tells when its run started: within the millisecond, it may be any time."""
 
 
 def select(
@@ -22,18 +25,19 @@ def select(
 ) -> Found:
     """Those that fit, newest first, with the unreadable ones that could be among them."""
     first = None if since is None else as_utc(since)
+    wanted = None if status is None else Status(status)
     fitting = sorted(
         (
             receipt
             for receipt in receipts
-            if (status is None or receipt.status is status)
+            if (wanted is None or receipt.status is wanted)
             and (first is None or receipt.started_at >= first)
             and (batch is None or agrees(receipt.variables, batch))
         ),
         key=lambda receipt: receipt.order,
         reverse=True,
     )
-    if limit is not None and len(fitting) > limit:
+    if limit is not None and len(fitting) >= limit:
         fitting = fitting[: max(0, limit)]
         oldest = fitting[-1].started_at if fitting else None
         first = oldest if first is None or oldest is None else max(first, oldest)
@@ -42,4 +46,4 @@ def select(
 
 def could_be_since(bad: Unreadable, first: datetime | None) -> bool:
     """Whether an unreadable document may belong to a run that started at ``first`` or later."""
-    return first is None or bad.started_at is None or bad.started_at >= first
+    return first is None or bad.started_at is None or bad.started_at + A_NAME_SHOWS > first

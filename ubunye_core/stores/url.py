@@ -17,7 +17,7 @@ ENTRY_POINTS = "ubunye_receipts.stores"
 _BUILT_IN: dict[str, Callable[[str], ReceiptStore]] = {"file": open_files, "memory": open_memory}
 
 
-def open_store(url: str | None = None) -> ReceiptStore:
+def open_store(url: str | os.PathLike[str] | None = None) -> ReceiptStore:
     """The store that a URL names; without one, the store that ``UBUNYE_STORE`` names.
 
     ``file:///srv/receipts`` or a plain path is a folder, ``memory://name`` lives in this process;
@@ -28,6 +28,8 @@ def open_store(url: str | None = None) -> ReceiptStore:
         StoreNotNamedError: neither is given. There is no default store.
         UnknownStoreError: no store is known for the scheme.
     """
+    if isinstance(url, os.PathLike):
+        return open_files(os.fspath(url))
     named = url if url is not None else os.environ.get(ENVIRONMENT_VARIABLE)
     if url is None and not named:
         raise StoreNotNamedError()
@@ -49,5 +51,11 @@ def _from_plugin(scheme: str) -> Callable[[str], ReceiptStore]:
     plugins = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     if scheme not in plugins:
         raise UnknownStoreError(scheme, sorted({*_BUILT_IN, *plugins}))
-    factory: Callable[[str], ReceiptStore] = plugins[scheme].load()
+    try:
+        factory: Callable[[str], ReceiptStore] = plugins[scheme].load()
+    except (ImportError, AttributeError) as error:
+        raise ConfigError(
+            f"The package that offers '{scheme}://' cannot be used: {error}.",
+            hint=f"It is '{plugins[scheme].value}'.",
+        ) from error
     return factory

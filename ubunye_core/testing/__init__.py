@@ -1,1 +1,31 @@
-"""For those who write a store or a hash engine: the tests it must pass."""
+"""For those who write a store or a hash engine: the tests it must pass.
+
+A store's test is a class with a fixture::
+
+    class TestMyStore(StoreConformance):
+        @pytest.fixture
+        def store(self, tmp_path):
+            return open_store(f"mine://{tmp_path}")
+"""
+
+import pytest
+
+pytest.register_assert_rewrite(
+    *(f"{__name__}.{name}" for name in ("reading", "ends", "writers", "damage"))
+)
+
+from ubunye_core.testing.builders import A_TASK, a_receipt, a_step, at  # noqa: E402
+from ubunye_core.testing.damage import DAMAGED, HoldsDocuments  # noqa: E402
+from ubunye_core.testing.stores import StoreConformance  # noqa: E402
+from ubunye_core.testing.writers import HOSTILE_SEGMENTS  # noqa: E402
+
+__all__ = [
+    "StoreConformance",
+    "HoldsDocuments",
+    "DAMAGED",
+    "HOSTILE_SEGMENTS",
+    "A_TASK",
+    "a_receipt",
+    "a_step",
+    "at",
+]
