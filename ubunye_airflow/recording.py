@@ -113,7 +113,11 @@ def recorded(
     )
     with recording as run:
         take_pins(run, context)
-        yield run
+        try:
+            yield run
+        except (AirflowFailException, AirflowSensorTimeout):
+            run.give_up()  # Airflow retries neither, whatever tries are left
+            raise
 
 
 def how_it_ended(error: BaseException) -> Status | None:
@@ -129,11 +133,6 @@ def how_it_ended(error: BaseException) -> Status | None:
     if isinstance(error, DownstreamTasksSkipped):
         return Status.SUCCESS
     return None
-
-
-def will_not_retry(error: BaseException) -> bool:
-    """Whether Airflow gives up after this exception, whatever tries are left."""
-    return isinstance(error, AirflowFailException | AirflowSensorTimeout)
 
 
 def take_pins(run: Run, context: Mapping[str, Any]) -> None:
