@@ -161,10 +161,10 @@ class FileStore:
         """
         try:
             document = read_regular(path, at_most=MAX_RECEIPT_BYTES)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError) as error:
             if path.is_symlink():
                 raise BadReceiptError(printable(path), "it is a link to nothing") from None
-            raise
+            raise FileNotFoundError(error.errno, error.strerror) from error
         except OSError as error:
             why = error.strerror or type(error).__name__
             raise BadReceiptError(printable(path), why) from error

@@ -1,0 +1,396 @@
+"""What only a folder can do wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ubunye_core import (
+    AmbiguousRunError,
+    BadReceiptError,
+    InvalidNameError,
+    Receipt,
+    ReceiptNotFoundError,
+    Status,
+    StoreUnavailableError,
+)
+from ubunye_core.codec import MAX_RECEIPT_BYTES, encode
+from ubunye_core.stores import FileStore, atomic
+from ubunye_core.testing import A_TASK, a_receipt, at
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileStore:
+    root = tmp_path / "receipts"
+    root.mkdir()
+    return FileStore(root)
+
+
+@pytest.fixture
+def folder(store: FileStore) -> Path:
+    """The task's folder, with one good receipt in it."""
+    store.save(a_receipt())
+    return store.root / A_TASK
+
+
+def is_listed(store: FileStore, name: str, why: str) -> None:
+    found = store.search(A_TASK)
+    assert [receipt.run_id for receipt in found] == ["run-1"]
+    (bad,) = found.unreadable
+    assert (Path(bad.where).name, bad.why) == (f"{name}.json", why)
+    with pytest.raises(BadReceiptError):
+        store.load(A_TASK, name)
+
+
+# --- what is there instead of a receipt ---
+
+
+def test_a_folder_named_like_a_receipt_is_unreadable(store: FileStore, folder: Path) -> None:
+    (folder / "bad.json").mkdir()
+    is_listed(store, "bad", "it is not a regular file")
+
+
+def test_a_pipe_named_like_a_receipt_is_unreadable_and_is_not_waited_for(
+    store: FileStore, folder: Path
+) -> None:
+    os.mkfifo(folder / "bad.json")
+    is_listed(store, "bad", "it is not a regular file")
+
+
+def test_a_device_named_like_a_receipt_is_unreadable(store: FileStore, folder: Path) -> None:
+    (folder / "bad.json").symlink_to("/dev/zero")
+    is_listed(store, "bad", "it is not a regular file")
+
+
+def test_a_link_to_nothing_is_unreadable_not_absent(store: FileStore, folder: Path) -> None:
+    (folder / "bad.json").symlink_to(folder / "gone")
+    is_listed(store, "bad", "it is a link to nothing")
+
+
+def test_a_link_to_itself_is_unreadable(store: FileStore, folder: Path) -> None:
+    (folder / "bad.json").symlink_to("bad.json")
+    is_listed(store, "bad", "Too many levels of symbolic links")
+
+
+def test_a_link_to_a_receipt_is_that_receipt(store: FileStore, folder: Path) -> None:
+    elsewhere = store.root.parent / "elsewhere"
+    elsewhere.write_bytes(encode(a_receipt(run_id="linked", started_at=at(1))))
+    (folder / "linked.json").symlink_to(elsewhere)
+    assert store.list_runs(A_TASK)[0].run_id == "linked"
+
+
+def test_a_huge_file_is_unreadable_and_is_not_read(store: FileStore, folder: Path) -> None:
+    with open(folder / "bad.json", "wb") as file:
+        file.truncate(MAX_RECEIPT_BYTES + 1)
+    is_listed(store, "bad", f"it has {MAX_RECEIPT_BYTES + 1} bytes")
+
+
+def test_what_may_not_be_read_is_unreadable_and_is_not_written_over() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        store = FileStore(Path(place))
+        store.save(a_receipt())
+        store.save(a_receipt(run_id="bad"))
+        bad = store.root / A_TASK / "bad.json"
+        for each in (store.root, *store.root.rglob("*")):
+            each.chmod(0o777)
+        bad.chmod(0)
+
+        def ask() -> None:
+            is_listed(store, "bad", "Permission denied")
+            with pytest.raises(StoreUnavailableError, match="Permission denied"):
+                store.save(a_receipt(run_id="bad", status=Status.ERROR))
+
+        without_privileges(ask)
+        bad.chmod(0o666)
+        assert store.load(A_TASK, "bad").status is Status.SUCCESS
+
+
+def test_a_folder_that_may_not_be_listed_is_unavailable() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        store = FileStore(Path(place))
+        store.save(a_receipt())
+        store.root.chmod(0o777)
+        (store.root / A_TASK).chmod(0)
+
+        def ask() -> None:
+            for question in (store.search, store.list_runs):
+                with pytest.raises(StoreUnavailableError, match="Permission denied"):
+                    question(A_TASK)
+            with pytest.raises(StoreUnavailableError, match="Permission denied"):
+                store.tasks()
+
+        without_privileges(ask)
+
+
+def without_privileges(ask: Callable[[], None]) -> None:
+    """Run ``ask`` in a child that is not root: permissions mean nothing to root."""
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.geteuid() == 0:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+            ask()
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_looking_at_what_is_no_file_leaves_no_file_open(store: FileStore, folder: Path) -> None:
+    (folder / "bad.json").mkdir()
+    store.search(A_TASK)
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(50):
+        store.search(A_TASK)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_copy_under_another_name_is_unreadable(store: FileStore, folder: Path) -> None:
+    (folder / "copy.json").write_bytes((folder / "run-1.json").read_bytes())
+    is_listed(store, "copy", "its name is not the run id that stands in it")
+
+
+def test_a_copied_task_folder_is_unreadable(store: FileStore, folder: Path) -> None:
+    copy = folder.with_name("calc2")
+    copy.mkdir()
+    (copy / "run-1.json").write_bytes((folder / "run-1.json").read_bytes())
+    found = store.search("pay/monthly/calc2")
+    assert list(found) == []
+    assert [bad.why for bad in found.unreadable] == ["its folder is not the task that stands in it"]
+    assert store.search(A_TASK).unreadable == ()
+
+
+def test_a_name_that_is_not_text_is_shown_in_text(store: FileStore, folder: Path) -> None:
+    Path(os.fsdecode(os.fsencode(folder) + b"/caf\xe9.json")).write_bytes(b"")
+    (bad,) = store.search(A_TASK).unreadable
+    assert bad.where.endswith("caf\\xe9.json")
+    json.dumps(bad.where).encode()
+    bad.where.encode()
+    with pytest.raises(BadReceiptError):
+        store.load(A_TASK, "caf")
+
+
+def test_a_name_that_breaks_the_grammar_is_unreadable(store: FileStore, folder: Path) -> None:
+    (folder / "run 2.json").write_bytes((folder / "run-1.json").read_bytes())
+    (bad,) = store.search(A_TASK).unreadable
+    assert bad.where.endswith("run 2.json")
+    with pytest.raises(AmbiguousRunError):
+        store.load(A_TASK, "run")
+
+
+# --- what is no receipt, and is left alone ---
+
+
+@pytest.mark.parametrize(
+    "name",
+    [".run-2.json", ".json", "run-2.json.tmp", "run-2.json~", "run-2.JSON", "run-2", "notes.txt",
+     "#run-2.json#", "run-2.json.7.a1b2.damaged", ".lock", ".nfs0001", ".DS_Store"],
+)  # fmt: skip
+def test_other_files_are_not_taken_for_receipts(store: FileStore, folder: Path, name: str) -> None:
+    (folder / name).write_bytes(encode(a_receipt(run_id="run-2")))
+    found = store.search(A_TASK)
+    assert ([receipt.run_id for receipt in found], found.unreadable) == (["run-1"], ())
+    with pytest.raises(ReceiptNotFoundError):
+        store.load(A_TASK, "run-2")
+
+
+def test_folders_that_cannot_be_tasks_are_not_listed(store: FileStore, folder: Path) -> None:
+    for name in (".tmp", "my notes", "@eaDir", "lost+found"):
+        (store.root / name / "monthly" / "calc").mkdir(parents=True)
+        (store.root / "pay" / name / "calc").mkdir(parents=True)
+        (folder / name).mkdir(exist_ok=True)
+        for place in (store.root, store.root / "pay", folder):
+            (place / name / "x.json").write_bytes(b"{")
+    (store.root / "pay" / "monthly" / "empty").mkdir()
+    (store.root / "README.txt").write_text("hello")
+    (store.root / "pay" / "notes.json").write_text("hello")
+    assert store.tasks() == [A_TASK]
+    assert store.search().unreadable == ()
+
+
+def test_a_longer_path_is_another_thing(store: FileStore, folder: Path) -> None:
+    (folder / "sub").mkdir()
+    (folder / "sub" / "run-2.json").write_bytes(encode(a_receipt(run_id="run-2")))
+    assert [receipt.run_id for receipt in store.search()] == ["run-1"]
+
+
+def test_what_killed_writers_left_is_swept_after_an_hour(store: FileStore, folder: Path) -> None:
+    old, new = folder / ".tmp" / "run-9.json.1.aa", folder / ".tmp" / "run-9.json.2.bb"
+    for stray in (old, new):
+        stray.write_bytes(b'{"half')
+    an_hour_ago = time.time() - atomic.STRAY_AFTER_SECONDS - 60
+    os.utime(old, (an_hour_ago, an_hour_ago))
+    store.save(a_receipt(run_id="run-2"))
+    assert os.listdir(folder / ".tmp") == [new.name]
+    assert store.search(A_TASK).unreadable == ()
+
+
+# --- the store itself ---
+
+
+def ask_everything(store: FileStore) -> None:
+    for ask in (
+        lambda: store.search(),
+        lambda: store.search(A_TASK),
+        lambda: store.list_runs(A_TASK),
+        lambda: store.load(A_TASK, "run-1"),
+        lambda: store.tasks(),
+    ):
+        with pytest.raises(StoreUnavailableError) as refused:
+            ask()
+        assert str(store.root) in str(refused.value)
+
+
+def test_a_store_whose_folder_is_missing_cannot_answer_and_is_made_by_a_writer(
+    tmp_path: Path,
+) -> None:
+    store = FileStore(tmp_path / "not" / "mounted")
+    ask_everything(store)
+    assert not (tmp_path / "not").exists()
+    store.save(a_receipt())
+    assert list(store.search()) == [a_receipt()]
+
+
+def test_a_store_that_is_a_file_can_neither_answer_nor_be_written(tmp_path: Path) -> None:
+    (tmp_path / "receipts").write_text("not a folder")
+    store = FileStore(tmp_path / "receipts")
+    ask_everything(store)
+    with pytest.raises(StoreUnavailableError):
+        store.save(a_receipt())
+
+
+def test_a_task_folder_that_leads_nowhere_is_not_an_unknown_task(store: FileStore) -> None:
+    (store.root / "pay").symlink_to(store.root.parent / "unmounted")
+    for ask in (store.search, store.list_runs):
+        with pytest.raises(StoreUnavailableError):
+            ask(A_TASK)
+    assert list(store.search("etl/in/orders")) == []
+
+
+def test_a_file_where_a_task_would_be_holds_no_runs(store: FileStore) -> None:
+    (store.root / "pay").write_text("a file")
+    assert list(store.search(A_TASK)) == []
+    assert store.tasks() == []
+    with pytest.raises(StoreUnavailableError):
+        store.save(a_receipt())
+
+
+def test_an_unwritable_place_is_unavailable_and_says_why(store: FileStore) -> None:
+    (store.root / A_TASK / ".lock").mkdir(parents=True)
+    with pytest.raises(StoreUnavailableError, match="could not be written: Is a directory"):
+        store.save(a_receipt())
+
+
+def test_a_writer_that_is_stopped_with_the_lock_does_not_stop_the_others_for_ever(
+    store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(atomic, "LOCK_WITHIN_SECONDS", 0.2)
+    with (
+        atomic.lock(folder / ".lock"),
+        pytest.raises(StoreUnavailableError, match=r"another writer has held its lock for 0\.2 s"),
+    ):
+        store.save(a_receipt(run_id="run-2"))
+    store.save(a_receipt(run_id="run-2"))
+    assert len(store.search(A_TASK)) == 2
+
+
+def test_a_child_forked_while_the_lock_is_held_does_not_keep_it(
+    store: FileStore, folder: Path
+) -> None:
+    with atomic.lock(folder / ".lock"):
+        child = os.fork()
+        if child == 0:
+            time.sleep(30)
+            os._exit(0)
+    try:
+        began = time.monotonic()
+        store.save(a_receipt(run_id="run-2"))
+        assert time.monotonic() - began < 5
+    finally:
+        os.kill(child, 9)
+        os.waitpid(child, 0)
+
+
+# --- a record that cannot be read, and is written again ---
+
+
+def test_a_record_that_cannot_be_read_now_is_never_written_over(
+    store: FileStore, folder: Path
+) -> None:
+    for number, make in enumerate((lambda p: p.mkdir(), lambda p: p.symlink_to(p.name), os.mkfifo)):
+        path = folder / f"bad-{number}.json"
+        make(path)
+        with pytest.raises(StoreUnavailableError):
+            store.save(a_receipt(run_id=f"bad-{number}"))
+        assert path.is_dir() or path.is_symlink() or path.is_fifo()
+    assert len(store.search(A_TASK).unreadable) == 3
+
+
+def test_a_damaged_record_is_kept_beside_the_end_that_replaces_it(
+    store: FileStore, folder: Path
+) -> None:
+    for damage in (b"{", b"[]"):
+        (folder / "run-2.json").write_bytes(damage)
+        store.save(a_receipt(run_id="run-2"))
+    kept = [path.read_bytes() for path in folder.glob("run-2.json.*.damaged")]
+    assert sorted(kept) == [b"[]", b"{"]
+    assert len(store.search(A_TASK)) == 2
+
+
+# --- names ---
+
+
+def test_a_run_id_never_leaves_the_folder(store: FileStore, tmp_path: Path) -> None:
+    forged = a_receipt()
+    for run_id in ("../../../../evil", str(tmp_path / "evil"), "a/../../evil", "..", "evil\0"):
+        object.__setattr__(forged, "run_id", run_id)
+        with pytest.raises(InvalidNameError):
+            store.save(forged)
+        with pytest.raises(InvalidNameError):
+            store.load(A_TASK, run_id)
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_order_does_not_follow_the_dates_of_files(store: FileStore, folder: Path) -> None:
+    store.save(a_receipt(run_id="run-2", started_at=at(60)))
+    os.utime(folder / "run-2.json", (0, 0))
+    assert [receipt.run_id for receipt in store.list_runs(A_TASK)] == ["run-2", "run-1"]
+
+
+def test_a_change_in_the_same_tick_and_of_the_same_size_is_seen(
+    store: FileStore, folder: Path
+) -> None:
+    path = folder / "run-2.json"
+    store.save(a_receipt(run_id="run-2", status=Status.RUNNING, host="a"))
+    stamp = os.stat(path)
+    assert _host(store) == "a"
+    path.write_bytes(path.read_bytes().replace(b'"a"', b'"b"'))
+    os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
+    assert _host(store) == "b"
+
+
+def _host(store: FileStore) -> str | None:
+    receipt: Receipt = store.load(A_TASK, "run-2")
+    return receipt.host
+
+
+def test_the_layout_is_that_of_ubunye_engine(store: FileStore, folder: Path) -> None:
+    document = json.loads((store.root / "pay" / "monthly" / "calc" / "run-1.json").read_text())
+    assert document["task_path"] == A_TASK
+    assert (document["usecase"], document["package"], document["task_name"]) == (
+        "pay",
+        "monthly",
+        "calc",
+    )
+    assert (document["record_version"], document["status"]) == (2, "success")
+    assert document["started_at"] == "2026-10-15T06:00:00+00:00"
