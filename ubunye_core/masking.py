@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, quote_plus, unquote_plus
 
 MASK = "***"
 MAX_ERROR_TEXT = 300
+SHORTEST_SECRET = 4
+"""A shorter value is not looked for in texts: it would be found in every other word."""
+_MOST_LOOKED_AT = 4_000
 _SECRET_WORDS = frozenset({"password", "passwd", "secret", "token", "apikey", "credential", "auth"})
 _SECRET_PAIRS = frozenset({("api", "key"), ("private", "key")})
+_SIGNATURES = frozenset({"sig", "signature"})
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
-_URL = re.compile(r"\b([A-Za-z][A-Za-z0-9+.-]*://)([^\s/'\"]*)@")
-_ASSIGNED = re.compile(
-    r"(?i)(\b[\w.-]*(?:password|passwd|secret|token|api_?key|credential|private_?key|auth)"
-    r"[\w.-]*[\"']?\s*[=:]\s*)(\"[^\"]*\"|'[^']*'|(?:Bearer\s+|Basic\s+)?[^\s,;&\"'}\])]+)"
+_A_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,40}://\S+")
+# A user, and a password that ends at the last "@" and may hold anything; a port before a path is
+# no password.
+_USER = re.compile(r"(://[^\s/:]*):(?!\d+[/?#])([^\s?#]*|\S*)@")
+_NAME_AND_SIGN = re.compile(r"(?<![\w.-])([\w.-]{1,128})[\"']?\s{0,9}[=:]\s{0,9}")
+_VALUE = re.compile(r"\"[^\"]*\"?|'[^']*'?|(?:(?:Bearer|Basic)\s+)?[^\s,;&\"'}\])]+", re.IGNORECASE)
+# In free text, rather a name too many than a secret.
+_SECRET_IN_TEXT = re.compile(
+    r"password|passwd|secret|token|api_?key|credential|private_?key|authorization|\bpwd\b|\bpass\b",
+    re.IGNORECASE,
 )
 
 
@@ -25,41 +35,80 @@ def is_secret_name(name: str) -> bool:
     A part of the name must be one of the words (``db_password``, ``apiKey``, ``auth-token``);
     ``author`` and ``signature_date`` are no secrets.
     """
-    words = [word.lower() for word in _WORDS.findall(name)]
-    words += [word[:-1] for word in words if word.endswith("s")]
-    pairs = set(pairwise(words))
-    return not _SECRET_WORDS.isdisjoint(words) or not _SECRET_PAIRS.isdisjoint(pairs)
+    words = [_singular(word.lower()) for word in _WORDS.findall(name)]
+    return not _SECRET_WORDS.isdisjoint(words) or not _SECRET_PAIRS.isdisjoint(pairwise(words))
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("s")
 
 
 def masked_variables(variables: Mapping[str, str]) -> dict[str, str]:
-    """A copy with the values of secret-looking names replaced by ``***``."""
-    return {name: MASK if is_secret_name(name) else text for name, text in variables.items()}
+    """A copy without secrets: values of secret-looking names, and passwords in URLs."""
+    return {
+        name: MASK if is_secret_name(name) else masked_value(text)
+        for name, text in variables.items()
+    }
+
+
+def masked_value(text: str) -> str:
+    """The value of a variable without the passwords of URLs in it."""
+    return _A_URL.sub(lambda url: masked_url(url[0]), text) if "://" in text else text
+
+
+def secrets_of(variables: Mapping[str, str]) -> list[str]:
+    """The texts among these variables that must not be written down anywhere."""
+    named = [text for name, text in variables.items() if is_secret_name(name)]
+    in_urls = [found[2] for text in variables.values() for found in _USER.finditer(text)]
+    return named + in_urls
 
 
 def masked_url(url: str) -> str:
     """A URL without its password, and without secret-looking query values."""
-    text = _URL.sub(_mask_user, url)
-    if "?" not in text:
-        return text
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return text.split("?", 1)[0] + "?" + MASK
-    pairs = [pair.partition("=") for pair in parts.query.split("&")]
+    place, mark, query = _USER.sub(rf"\1:{MASK}@", url).partition("?")
+    query, hash_, fragment = query.partition("#")
+    pairs = [pair.partition("=") for pair in query.split("&")]
     query = "&".join(
-        name + sep + (MASK if sep and is_secret_name(name) else value) for name, sep, value in pairs
+        name + sep + (MASK if value and _is_secret_in_query(name) else value)
+        for name, sep, value in pairs
     )
-    return urlunsplit(parts._replace(query=query))
+    return _masked_assignments(place, is_secret_name) + mark + query + hash_ + fragment
 
 
-def _mask_user(match: re.Match[str]) -> str:
-    user, colon, _ = match[2].partition(":")
-    return f"{match[1]}{user}:{MASK}@" if colon else match[0]
+def _is_secret_in_query(name: str) -> bool:
+    name = unquote_plus(name)
+    last = _WORDS.findall(name)[-1:]
+    return is_secret_name(name) or (bool(last) and last[0].lower() in _SIGNATURES)
 
 
 def masked_text(text: str) -> str:
     """Free text without URL passwords and ``password=...`` values."""
-    return _ASSIGNED.sub(lambda match: match[1] + MASK, _URL.sub(_mask_user, text))
+    return _masked_assignments(masked_value(text), _is_secret_in_text)
+
+
+def _is_secret_in_text(name: str) -> bool:
+    return is_secret_name(name) or _SECRET_IN_TEXT.search(name) is not None
+
+
+def _masked_assignments(text: str, is_secret: Callable[[str], bool]) -> str:
+    """Text with ``***`` for what is assigned to secret names, by ``=`` or ``:``."""
+    kept, done = "", 0
+    for found in _NAME_AND_SIGN.finditer(text):
+        value = _VALUE.match(text, found.end())
+        if value is not None and found.start() >= done and is_secret(found[1]):
+            kept, done = kept + text[done : found.end()] + MASK, value.end()
+    return kept + text[done:]
+
+
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Text in which these secrets, also as Python or a URL writes them, are masked."""
+    ways: set[str] = set()
+    for secret in secrets:
+        quoted = (quote(secret, safe="", errors="replace"), quote_plus(secret, errors="replace"))
+        ways |= {secret, repr(secret)[1:-1], *quoted}
+    for way in sorted(ways, key=len, reverse=True):
+        text = text.replace(way, MASK) if len(way) >= SHORTEST_SECRET else text
+    return text
 
 
 def error_text(
@@ -73,13 +122,19 @@ def error_text(
         secrets: Texts that must not appear, wherever they stand in the message.
     """
     kind = type(error).__name__
+    line = _first_line(error, secrets) if with_message else ""
+    return f"{kind}: {line}" if line else kind
+
+
+def _first_line(error: BaseException, secrets: Iterable[str]) -> str:
     try:
-        lines = str(error).strip().splitlines() if with_message else []
+        text = without_secrets(str(error), secrets).strip()
     except Exception:  # a broken __str__ must not break the record of the run
-        lines = []
-    if not lines:
-        return kind
-    line = masked_text(lines[0])
-    for secret in secrets:
-        line = line.replace(secret, MASK) if len(secret) > 3 else line
-    return f"{kind}: {line if len(line) <= MAX_ERROR_TEXT else line[: MAX_ERROR_TEXT - 3] + '...'}"
+        return ""
+    if len(text) > _MOST_LOOKED_AT:
+        text, _, word = text[:_MOST_LOOKED_AT].rpartition(" ")
+        # A URL that is cut may no longer show that it holds a password.
+        text = text if "://" in word else f"{text} {word}"
+    lines = text.splitlines()
+    line = masked_text(lines[0]).strip() if lines else ""
+    return line if len(line) <= MAX_ERROR_TEXT else line[: MAX_ERROR_TEXT - 3] + "..."
