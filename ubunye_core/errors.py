@@ -90,12 +90,14 @@ class ReceiptNotFoundError(UbunyeError, LookupError):
 class AmbiguousRunError(UbunyeError, LookupError):
     """The beginning of a run id fits several runs."""
 
-    def __init__(self, prefix: str, run_ids: Sequence[str]) -> None:
+    def __init__(
+        self, prefix: str, run_ids: Sequence[str], *, hint: str = "Give the whole run id."
+    ) -> None:
         self.prefix, self.run_ids = prefix, tuple(run_ids)
         super().__init__(
             f"'{prefix}' fits {len(self.run_ids)} runs: {', '.join(self.run_ids[:5])}"
             f"{', ...' if len(self.run_ids) > 5 else ''}.",
-            hint="Give the whole run id.",
+            hint=hint,
         )
 
 

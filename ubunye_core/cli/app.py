@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -32,7 +33,8 @@ class _Commands(click.Group):
         logging.getLogger("ubunye_core").addHandler(_LOGGED)
         for_programs = "--json" in (given[: given.index("--")] if "--" in given else given)
         try:
-            code = super().main(given, prog_name=NAME, standalone_mode=False)
+            color = False if os.environ.get("NO_COLOR") else None
+            code = super().main(given, prog_name=NAME, standalone_mode=False, color=color)
         except click.Abort:
             code = _failed(ExitCode.INTERRUPTED, "Interrupted.", for_programs)
         except click.ClickException as error:

@@ -8,13 +8,14 @@ from __future__ import annotations
 import shutil
 import sys
 import textwrap
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import click
 
 from ubunye_core.cli.output import clean
 
-_LEAST_FOLDED, _BETWEEN = 24, 3
+_BETWEEN = 3
+_LEAST_FOLDED, _LONGEST_WORD = 24, 40  # a run id has 36 characters, and is not broken
 _COLOURS = {
     "PASS": "green",
     "success": "green",
@@ -41,15 +42,22 @@ def table(columns: Sequence[str], rows: Rows, *, folds: Collection[str]) -> None
     if not sys.stdout.isatty():
         _plain(columns, cells, widths)
         return
-    needed = sum(
-        _BETWEEN + (min(width, _LEAST_FOLDED) if column in folds else width)
-        for column, width in zip(columns, widths, strict=True)
-    )
+    least = {
+        column: _least(texts) if column in folds else width
+        for column, width, *texts in zip(columns, widths, *cells, strict=True)
+    }
     screen = shutil.get_terminal_size().columns
-    if needed <= screen:
-        _drawn(columns, cells, folds)
+    if sum(width + _BETWEEN for width in least.values()) <= screen:
+        _drawn(columns, cells, folds, least)
     else:
         _with_details(columns, cells, widths, folds, screen)
+
+
+def _least(texts: Sequence[str]) -> int:
+    """How narrow a column of longer text may become."""
+    longest = max(map(len, texts), default=0)
+    word = max((len(word) for text in texts for word in text.split()), default=0)
+    return min(longest, max(_LEAST_FOLDED, min(word, _LONGEST_WORD)))
 
 
 def _plain(columns: Sequence[str], cells: Rows, widths: Sequence[int]) -> None:
@@ -57,7 +65,9 @@ def _plain(columns: Sequence[str], cells: Rows, widths: Sequence[int]) -> None:
         click.echo("  ".join(map(str.ljust, line, widths)).rstrip())
 
 
-def _drawn(columns: Sequence[str], cells: Rows, folds: Collection[str]) -> None:
+def _drawn(
+    columns: Sequence[str], cells: Rows, folds: Collection[str], least: Mapping[str, int]
+) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -65,7 +75,9 @@ def _drawn(columns: Sequence[str], cells: Rows, folds: Collection[str]) -> None:
 
     drawn = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for column in columns:
-        drawn.add_column(column, overflow="fold", no_wrap=column not in folds)
+        drawn.add_column(
+            column, overflow="fold", no_wrap=column not in folds, min_width=least[column]
+        )
     for row in cells:
         drawn.add_row(*(Text(cell, style=_COLOURS.get(cell, "")) for cell in row))
     Console(highlight=False).print(drawn)
@@ -81,20 +93,16 @@ def _with_details(
     short = [index for index, column in enumerate(columns) if column not in folds]
     long = [index for index, column in enumerate(columns) if column in folds]
     click.echo("  ".join(click.style(columns[i].ljust(widths[i]), bold=True) for i in short))
+    wrapped = textwrap.TextWrapper(
+        max(screen, 40),
+        initial_indent="    ",
+        subsequent_indent="      ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
     for row in cells:
-        click.echo(
-            "  ".join(click.style(row[i].ljust(widths[i]), _COLOURS.get(row[i])) for i in short)
-        )
+        texts = [click.style(row[i].ljust(widths[i]), _COLOURS.get(row[i])) for i in short]
+        click.echo("  ".join(texts))
         for index in long:
             if row[index] not in ("", "-"):
-                text = f"{columns[index]}: {row[index]}"
-                click.echo(
-                    textwrap.fill(
-                        text,
-                        max(screen, 40),
-                        initial_indent="    ",
-                        subsequent_indent="      ",
-                        break_long_words=False,
-                        break_on_hyphens=False,
-                    )
-                )
+                click.echo(wrapped.fill(f"{columns[index]}: {row[index]}"))

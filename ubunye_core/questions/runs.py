@@ -12,6 +12,8 @@ from ubunye_core.questions.tasks import known_tasks
 from ubunye_core.receipt import Receipt
 from ubunye_core.stores.protocol import ReceiptStore
 
+_TELL_APART = "Give the whole run id, or its task (--task on the command line)."
+
 
 def find_run(run_id: str, *, store: ReceiptStore, task: str | None = None) -> Receipt:
     """The receipt of one run.
@@ -50,7 +52,7 @@ def find_run(run_id: str, *, store: ReceiptStore, task: str | None = None) -> Re
     if not named:
         raise ReceiptNotFoundError(f"{store.url} holds no run '{run_id}' of any task.")
     if len(named) > 1:
-        raise AmbiguousRunError(run_id, named)
+        raise AmbiguousRunError(run_id, named, hint=_TELL_APART)
     if doubtful:
         raise doubtful[0]
     return fitting[0]

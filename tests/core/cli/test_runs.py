@@ -1,0 +1,221 @@
+"""``list``, ``show`` and ``close``: the runs themselves."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from ubunye_core import (
+    Counts,
+    Expectation,
+    Orchestrator,
+    Pin,
+    Status,
+    Step,
+    Timing,
+    TriggeredBy,
+    TriggerKind,
+    Window,
+)
+from ubunye_core.codec import as_json
+
+NOW = datetime(2026, 10, 31, 12, tzinfo=UTC)
+CALC = "pay/monthly/calc"
+
+
+def test_a_list_has_the_newest_runs_first_with_whole_ids(ask, keep):
+    ids = ["01a229a0-6467-7f90-b2b7-9f8fe24487aa", "01a229a0-6467-7f90-b2b7-9f8fe24487ab"]
+    for hours, run_id in zip((2, 1), ids, strict=True):
+        keep("error", hours_ago=hours, run_id=run_id)
+    lines = ask("list", CALC).out.splitlines()
+    assert lines[0].split() == ["run", "task", "status", "batch", "started", "took", "by"]
+    assert [line.split()[0] for line in lines[1:]] == ids[::-1]
+
+
+def test_a_list_can_be_narrowed(ask, keep):
+    keep("success", hours_ago=30)
+    failed = [keep("error", hours_ago=hours).run_id for hours in (3, 2, 1)]
+    keep("error", task="retail/daily/orders")
+
+    def ids(*more):
+        runs = ask("list", "pay/*/*", "--json", *more).document["runs"]
+        return [run["run_id"] for run in runs]
+
+    assert len(ids()) == 4
+    assert ids("--status", "error") == failed[::-1]
+    assert ids("-n", 2) == failed[:0:-1]
+    assert ids("--since", (NOW - timedelta(hours=2)).isoformat()) == failed[:0:-1]
+
+
+def test_a_listed_run_is_its_receipt_as_stored(ask, keep, store):
+    receipt = keep("success", extra={"from_elsewhere": [1, 2]})
+    answer = ask("list", CALC, "--json")
+    assert answer.code == 0
+    assert answer.document["runs"] == [as_json(store.load(CALC, receipt.run_id))]
+    assert answer.document["runs"][0]["from_elsewhere"] == [1, 2]
+
+
+def test_a_list_without_runs_is_exit_0_and_says_so(ask, store):
+    answer = ask("list", CALC)
+    assert (answer.code, answer.out) == (0, "")
+    assert "No runs" in answer.err
+    assert ask("list", "nobody/*/*").code == 0
+
+
+def test_a_list_names_what_is_unreadable(ask, keep, damage):
+    keep("success")
+    file = damage()
+    answer = ask("list", CALC)
+    assert answer.code == 0
+    assert str(file) in answer.err
+    assert ask("list", CALC, "--json").document["unreadable"][0]["where"] == str(file)
+
+
+@pytest.mark.parametrize(
+    "words", [("list", CALC), ("show", "r-1"), ("close", "r-1", "--reason", "x")]
+)
+def test_a_store_that_cannot_be_read_is_exit_3(ask, tmp_path, words):
+    answer = ask(*words, "--store", tmp_path / "gone")
+    assert answer.code == 3
+    assert "does not exist" in answer.err
+
+
+def everything(run_id: str = "r-1") -> dict[str, object]:
+    return {
+        "run_id": run_id,
+        "variables": {"month": "2026-10", "mode": "PROD"},
+        "window": Window(start=NOW - timedelta(days=30), end=NOW, time_zone="Asia/Jakarta"),
+        "triggered_by": TriggeredBy(
+            kind=TriggerKind.MANUAL, actor="nina", asserted_by="airflow", reason="late file"
+        ),
+        "orchestrator": Orchestrator(
+            name="airflow",
+            ids={"dag_id": "pay", "run_id": "manual__1"},
+            url="https://airflow.example/pay",
+            attempt=2,
+            max_attempts=3,
+        ),
+        "inputs": (Step(name="people", direction="input", row_count=8, data_hash="sha256:aa"),),
+        "outputs": (Step(name="adults", direction="output", hash_error="no such type"),),
+        "upstreams": (Pin(task="pay/monthly/tax", run_id="t-9", data_hashes={"tax": "sha256:bb"}),),
+        "timings": (Timing(step="Transform", seconds=1.5),),
+        "expectations": (Expectation(rule="amount > 0", passed=False, extra={"failed": 3}),),
+        "counts": Counts(extracted=8, loaded=5),
+        "error": "ValueError: \x1b[2Jno IBAN",
+        "host": "worker-7",
+        "code_hash": "sha256:cc",
+        "environment_hash": "sha256:dd",
+    }
+
+
+def test_a_run_is_shown_with_all_that_its_receipt_says(ask, keep):
+    keep("error", **everything())
+    out = ask("show", "r-1").out
+    for text in (
+        "month=2026-10",
+        "mode=PROD",
+        "Asia/Jakarta",
+        "manual by nina (airflow)",
+        "late file",
+        "airflow, attempt 2 of 3: dag_id=pay, run_id=manual__1",
+        "https://airflow.example/pay",
+        "sha256:aa",
+        "none: no such type",
+        "pay/monthly/tax",
+        "t-9",
+        "sha256:bb",
+        "Transform",
+        "1.5s",
+        "amount > 0",
+        "failed=3",
+        "8 extracted, 5 loaded",
+        "no IBAN",
+        "worker-7",
+        "sha256:cc",
+        "sha256:dd",
+    ):
+        assert text in out
+
+
+def test_what_a_receipt_holds_cannot_move_the_cursor(ask, keep):
+    keep("error", **everything())
+    for words in (("show", "r-1"), ("health", CALC), ("list", CALC)):
+        answer = ask(*words)
+        assert "\x1b" not in answer.out + answer.err
+
+
+def test_the_document_of_a_run_is_its_receipt(ask, keep, store):
+    keep("error", **everything())
+    assert ask("show", "r-1", "--json").document == as_json(store.load(CALC, "r-1"))
+
+
+def test_a_beginning_of_an_id_will_do_where_it_fits_one_run(ask, keep):
+    keep("success", run_id="abc-1")
+    keep("success", run_id="abd-1", task="pay/monthly/send")
+    assert "abd-1" in ask("show", "abd").out
+    assert "abc-1" in ask("show", "ab", "--task", CALC).out
+    answer = ask("show", "ab")
+    assert answer.code == 2
+    assert "abc-1 of pay/monthly/calc" in answer.err
+    assert "abd-1 of pay/monthly/send" in answer.err
+
+
+def test_a_run_that_is_not_there_is_exit_1(ask, keep):
+    keep("success")
+    for words in (
+        ("show", "zzz"),
+        ("show", "zzz", "--task", CALC),
+        ("close", "z", "--reason", "x"),
+    ):
+        answer = ask(*words)
+        assert (answer.code, answer.out) == (1, "")
+        assert "holds no run" in answer.err
+
+
+@pytest.mark.parametrize("name", ["../r-1", "a/b", "-x\0", "", "r" * 10_000])
+def test_a_hostile_id_is_exit_2(ask, keep, name):
+    keep("success")
+    assert ask("show", "--", name).code == 2
+
+
+def test_a_receipt_that_cannot_be_read_is_exit_3_and_named(ask, damage):
+    file = damage(run_id="broken")
+    answer = ask("show", "broken", "--json")
+    assert answer.code == 3
+    assert str(file) in answer.document["reason"]
+
+
+def test_a_dead_run_is_closed_with_a_reason(ask, keep, store):
+    stuck = keep("running", hours_ago=9)
+    assert ask("health", CALC, "--now", NOW.isoformat()).code == 1
+    answer = ask("close", stuck.run_id, "--reason", "the machine was lost, password=hunter2")
+    assert answer.code == 0
+    assert stuck.run_id in answer.out
+    closed = store.load(CALC, stuck.run_id)
+    assert (closed.status, closed.ended_by) == (Status.INTERRUPTED, "close")
+    assert "the machine was lost" in closed.error
+    assert "hunter2" not in closed.error
+
+
+def test_closing_is_a_document_too(ask, keep):
+    stuck = keep("running")
+    answer = ask("close", stuck.run_id[:2], "--task", CALC, "--reason", "lost", "--json")
+    assert answer.code == 0
+    assert answer.document["status"] == "interrupted"
+
+
+def test_a_run_that_has_ended_is_not_closed(ask, keep, store):
+    run = keep("success")
+    answer = ask("close", run.run_id, "--reason", "mistake")
+    assert answer.code == 2
+    assert "ended already" in answer.err
+    assert store.load(CALC, run.run_id) == run
+
+
+def test_closing_needs_a_reason(ask, keep, store):
+    run = keep("running")
+    assert ask("close", run.run_id).code == 2
+    assert ask("close", run.run_id, "--reason", " ").code == 2
+    assert store.load(CALC, run.run_id) == replace(run)
