@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from numbers import Integral
 
 from ubunye_core.errors import ConfigError
 from ubunye_core.masking import MASK, is_secret_name
+from ubunye_core.times import as_utc, in_iso
 
 NOT_IN_BATCH = frozenset({"mode", "dtf"})
 MAX_NAME = 128
@@ -31,7 +32,7 @@ def text_of(value: object, *, name: str = "value") -> str | None:
         case None:
             return None
         case str():
-            return str(value)
+            return str.__str__(value)  # an enum's own text, not its name
         case bool():
             return "true" if value else "false"
         case Integral():
@@ -46,7 +47,10 @@ def text_of(value: object, *, name: str = "value") -> str | None:
                     f"The variable '{name}' is a datetime without a time zone.",
                     hint="Give it a zone, or pass text.",
                 )
-            return value.astimezone(UTC).replace(tzinfo=None).isoformat() + "Z"
+            try:
+                return in_iso(as_utc(value))
+            except ValueError as error:
+                raise ConfigError(f"The variable '{name}' is not in the calendar.") from error
         case date():
             return value.isoformat()
         case _:
@@ -73,11 +77,14 @@ def texts_of(variables: Mapping[str, object] | None) -> dict[str, str]:
 
 
 def comparable(variables: Mapping[str, Scalar]) -> dict[str, str]:
-    """The variables of a receipt that can be compared, as text: not null, and not masked."""
+    """The variables of a receipt as text: those that are not null, and whose names may be known.
+
+    One that a foreign recorder masked is ``***``: there, and equal to nothing.
+    """
     texts = {}
     for name, value in variables.items():
         text = text_of(value, name=name)
-        if text is not None and text != MASK and not is_secret_name(name):
+        if text is not None and not is_secret_name(name):
             texts[name] = text
     return texts
 
@@ -99,6 +106,10 @@ class Batch:
         """The variables of the batch."""
         return frozenset(name for name, _ in self.pairs)
 
+    def is_same(self, other: Batch) -> bool:
+        """Whether both are known to be for the same data; what is masked is never the same."""
+        return self == other and all(text != MASK for _, text in self.pairs)
+
     def as_dict(self) -> dict[str, str]:
         """The batch as name and text."""
         return dict(self.pairs)
@@ -115,7 +126,7 @@ def shown(texts: Mapping[str, str]) -> str:
     """Variables for people: ``month=2026-10, region=eu``; long values are cut."""
     if not texts:
         return "(no variables)"
-    return ", ".join(f"{name}={_short(text)}" for name, text in sorted(texts.items()))
+    return ", ".join(f"{_short(name)}={_short(text)}" for name, text in sorted(texts.items()))
 
 
 def _short(text: str) -> str:
@@ -128,10 +139,4 @@ def agrees(variables: Mapping[str, Scalar], wanted: Mapping[str, str]) -> bool:
     if not wanted:
         return True
     texts = comparable(variables)
-    return all(texts.get(name) == text for name, text in wanted.items())
-
-
-def same_names(batches: Iterable[Batch]) -> frozenset[str]:
-    """The variables that all of these batches have."""
-    names = [batch.names for batch in batches]
-    return frozenset.intersection(*names) if names else frozenset()
+    return all(text != MASK and texts.get(name) == text for name, text in wanted.items())

@@ -16,9 +16,17 @@ from ubunye_core.errors import ConfigError
 if TYPE_CHECKING:
     import yaml
 
-MAX_CONFIG_BYTES = 4 * 1024 * 1024
+MAX_CONFIG_BYTES = 1024 * 1024
 MAX_VALUES = 100_000
+MAX_DEPTH = 50
 _NULLS = ("", "~", "null", "Null", "NULL")
+_TAGS = frozenset(
+    f"tag:yaml.org,2002:{name}"
+    for name in (
+        *("str", "int", "float", "bool", "null", "timestamp", "binary", "merge", "value"),
+        *("seq", "map", "set", "omap", "pairs"),
+    )
+)
 _TRUE, _FALSE = ("true", "True", "TRUE"), ("false", "False", "FALSE")
 
 
@@ -73,31 +81,45 @@ class Written:
 
 
 def read_yaml(path: Path) -> Written:
-    """A YAML file as it is written. Aliases and tags do nothing harmful; duplicate keys are errors.
+    """A YAML file as it is written. Aliases and merges are followed; nothing is constructed.
 
     Raises:
-        ConfigError: it cannot be read, or is not one YAML document.
+        ConfigError: it cannot be read, is empty, or is not one YAML document; a key stands
+            twice; a tag is not one of YAML's own.
     """
     import yaml
 
-    try:
-        if path.stat().st_size > MAX_CONFIG_BYTES:
-            raise ConfigError(f"{path} is larger than {MAX_CONFIG_BYTES} bytes.")
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8 text.") from error
+    text = _text_of(path)
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
-        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ConfigError(f"{path}{line}: {error.problem or 'it is not YAML'}.") from error
-    except (yaml.YAMLError, RecursionError) as error:
-        raise ConfigError(f"{path} is not YAML that can be read.") from error
+        at = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ConfigError(f"{path}{at}: {error.problem or 'it is not YAML'}.") from error
+    except yaml.reader.ReaderError as error:
+        line = text.count("\n", 0, error.position) + 1
+        raise ConfigError(f"{path}, line {line}: it holds a control character.") from error
+    except RecursionError as error:
+        raise ConfigError(f"{path}, line 1: it is nested too deep.") from error
     if node is None:
-        return Written({}, True, str(path), 1)
+        raise ConfigError(f"{path}, line 1: it is empty.")
     return _Reader(str(path)).read(node)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        if not path.is_file():
+            raise ConfigError(f"{path} is not a file that can be read.")
+        with path.open("rb") as file:
+            content = file.read(MAX_CONFIG_BYTES + 1)
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    if len(content) > MAX_CONFIG_BYTES:
+        raise ConfigError(f"{path} is larger than {MAX_CONFIG_BYTES} bytes.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path}, line {line}: it is not UTF-8 text.") from error
 
 
 class _Reader:
@@ -111,8 +133,10 @@ class _Reader:
 
         self._count += 1
         line = node.start_mark.line + 1
-        if self._count > MAX_VALUES or depth > 50:
+        if self._count > MAX_VALUES or depth > MAX_DEPTH:
             raise ConfigError(f"{self._file}, line {line}: too many values, or nested too deep.")
+        if node.tag not in _TAGS:
+            raise ConfigError(f"{self._file}, line {line}: the tag '{node.tag}' is not allowed.")
         if isinstance(node, yaml.ScalarNode):
             return Written(node.value, node.style is None, self._file, line)
         if isinstance(node, yaml.SequenceNode):
@@ -130,7 +154,7 @@ class _Reader:
         for key, value in node.value:
             line = key.start_mark.line + 1
             scalar = isinstance(key, yaml.ScalarNode)
-            name = key.value if scalar else f"(the key at line {line})"
+            name = key.value if scalar else f"(the key at {line}:{key.start_mark.column + 1})"
             if name == "<<" and key.style is None:
                 found = self.read(value, depth + 1)
                 merged += found.value if isinstance(found.value, list) else [found]

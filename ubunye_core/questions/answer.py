@@ -7,12 +7,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.stores.protocol import Unreadable
+from ubunye_core.runids import time_in
+from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.times import in_iso, instant, utc_now
 
 CLOCK_SKEW = timedelta(minutes=5)
 """How far the clocks of two machines may differ before a receipt is not believed."""
+
+LONGEST_QUOTE = 300
 
 
 class Verdict(StrEnum):
@@ -34,7 +38,7 @@ def together(verdicts: Iterable[Verdict]) -> Verdict:
 
 @dataclass(frozen=True)
 class Moment:
-    """The instant a question is asked for, and the clock by which a start is impossible."""
+    """The instant a question is asked for, and the clock by which a time is impossible."""
 
     now: datetime
     clock: datetime
@@ -50,21 +54,32 @@ class Moment:
         return receipt.started_at > self.now + CLOCK_SKEW
 
     def is_impossible(self, receipt: Receipt) -> bool:
-        """Whether the run claims a start that no clock has reached."""
-        return receipt.started_at > max(self.now, self.clock) + CLOCK_SKEW
+        """Whether the run claims a start or an end that no clock has reached."""
+        return max(receipt.started_at, receipt.finished_at) > self._horizon
 
     def as_it_looked(self, receipt: Receipt) -> Receipt:
-        """The receipt as it stood at this instant: a run that ended later was still running."""
+        """The receipt as it stood at this instant: a run that ended later was still running.
+
+        It was alive until it wrote its own end; what a third party ended had fallen silent. A
+        sign of life from the future is none.
+        """
+        if receipt.heartbeat_at is not None and receipt.heartbeat_at > self._horizon:
+            receipt = replace(receipt, heartbeat_at=None)
         if not receipt.status.is_final or receipt.finished_at <= self.now + CLOCK_SKEW:
             return receipt
         return replace(
             receipt,
             status=Status.RUNNING,
             ended_at=None,
-            heartbeat_at=receipt.finished_at,
+            heartbeat_at=receipt.heartbeat_at if receipt.ended_by else receipt.finished_at,
+            ended_by=None,
             error=None,
             outcome=None,
         )
+
+    @property
+    def _horizon(self) -> datetime:
+        return max(self.now, self.clock) + CLOCK_SKEW
 
 
 @dataclass(frozen=True)
@@ -76,7 +91,7 @@ class View:
 
 
 def view(receipts: Sequence[Receipt], unreadable: Iterable[Unreadable], moment: Moment) -> View:
-    """What had started by this instant. A start in the future counts as unreadable."""
+    """What had started by this instant. A receipt from the future counts as unreadable."""
     seen, doubtful = [], list(unreadable)
     for receipt in receipts:
         if moment.is_impossible(receipt):
@@ -95,12 +110,19 @@ def view(receipts: Sequence[Receipt], unreadable: Iterable[Unreadable], moment: 
 
 
 def in_the_future(receipt: Receipt) -> Unreadable:
-    """A receipt that starts after ``now``: its clock, or ours, is wrong."""
+    """A receipt with a time that no clock has reached; when it began, only its id may show."""
+    latest = max(receipt.started_at, receipt.finished_at)
     return Unreadable(
         where=f"{receipt.task} run {receipt.run_id}",
-        why=f"it starts in the future, at {in_iso(receipt.started_at)}: a clock is wrong",
+        why=f"it is from the future ({in_iso(latest)}): a clock is wrong",
         task=receipt.task,
+        started_at=time_in(receipt.run_id),
     )
+
+
+def unavailable(store: ReceiptStore, error: StoreUnavailableError) -> Unreadable:
+    """The whole store, as the place that could not be read."""
+    return Unreadable(where=store.url, why=str(error))
 
 
 def named(unreadable: Sequence[Unreadable]) -> str:
@@ -109,6 +131,13 @@ def named(unreadable: Sequence[Unreadable]) -> str:
         return ""
     more = f" (and {len(unreadable) - 1} more)" if len(unreadable) > 1 else ""
     return f"{unreadable[0].where}: {unreadable[0].why}{more}"
+
+
+def one_line(text: str) -> str:
+    """What a recorder wrote, for a sentence: its first line, short and harmless to print."""
+    lines = text.strip().splitlines() or [""]
+    line = "".join(char if char.isprintable() else "?" for char in lines[0])
+    return (line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 3] + "...").rstrip(".")
 
 
 def how_it_stands(receipt: Receipt) -> str:

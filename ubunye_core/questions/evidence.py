@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
 from ubunye_core.batch import Batch
+from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.names import near
-from ubunye_core.questions.answer import Moment, view
+from ubunye_core.questions.answer import Moment, View, view
 from ubunye_core.questions.requirements import Requirement
 from ubunye_core.questions.tasks import known_tasks
 from ubunye_core.receipt import Receipt, Status
@@ -54,35 +56,48 @@ def gather(
     seen = view(found, found.unreadable, moment)
     whole = requirement.variables is None
     batch = Batch.of(wanted)
-    of_batch = tuple(run for run in seen.receipts if not whole or run.batch == batch)
-    successes = [run for run in of_batch if run.status is Status.SUCCESS]
-    success = next((run for run in successes if _is_recent(run, requirement, moment)), None)
-    with_more = tuple(
-        run
-        for run in seen.receipts
-        if whole and run.batch != batch and run.status is Status.SUCCESS
-    )
-    of_task: tuple[Receipt, ...] = ()
-    unreadable = seen.unreadable
-    names: tuple[str, ...] = ()
-    if success is None:
-        newest = store.list_runs(task, NEWEST_READ)
-        of_task = view(newest, (), moment).receipts or seen.receipts
-        if not of_task and not unreadable:
-            names = tuple(near(task, known_tasks(store) or ()))
+    of_batch = tuple(run for run in seen.receipts if not whole or run.batch.is_same(batch))
+    others = [run for run in seen.receipts if whole and not run.batch.is_same(batch)]
+    success = next((run for run in of_batch if _counts(run, requirement, moment)), None)
+    any_batch = View((), ()) if success else _of_any_batch(task, seen, store, moment)
+    known = success or any_batch.receipts or any_batch.unreadable
     return Evidence(
         requirement=requirement,
         task=task,
         wanted=wanted,
         of_batch=of_batch,
         success=success,
-        with_more=with_more,
-        of_task=of_task,
-        near_names=names,
-        unreadable=unreadable if success is None else (),
+        with_more=tuple(run for run in others if _counts(run, requirement, moment)),
+        of_task=any_batch.receipts,
+        near_names=() if known else _near_names(task, store),
+        unreadable=any_batch.unreadable,
     )
 
 
-def _is_recent(run: Receipt, requirement: Requirement, moment: Moment) -> bool:
+def _of_any_batch(task: str, of_batch: View, store: ReceiptStore, moment: Moment) -> View:
+    """The newest runs of a task; all of them where those of the batch are none of the newest.
+
+    What is unreadable among the batch's runs stays so. What is unreadable among the others counts
+    only where nothing else shows that the task is known.
+    """
+    newest = store.list_runs(task, NEWEST_READ)
+    seen = view(newest, newest.unreadable, moment)
+    if newest and not seen.receipts:  # none of the newest had started at that instant
+        found = store.search(task)
+        seen = view(found, found.unreadable, moment)
+    receipts = seen.receipts or of_batch.receipts
+    return View(receipts, of_batch.unreadable or (() if receipts else seen.unreadable))
+
+
+def _near_names(task: str, store: ReceiptStore) -> tuple[str, ...]:
+    """Names that may have been meant: a help in the text, which no answer hangs on."""
+    with contextlib.suppress(StoreUnavailableError):
+        return tuple(near(task, known_tasks(store) or ()))
+    return ()
+
+
+def _counts(run: Receipt, requirement: Requirement, moment: Moment) -> bool:
+    """Whether a run is a success, and recent enough."""
     age = requirement.max_age
-    return not isinstance(age, timedelta) or moment.now - run.finished_at <= age
+    recent = not isinstance(age, timedelta) or moment.now - run.finished_at <= age
+    return run.status is Status.SUCCESS and recent

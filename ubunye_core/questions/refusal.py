@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from ubunye_core.batch import shown
-from ubunye_core.questions.answer import how_it_stands
+from ubunye_core.batch import comparable, shown
+from ubunye_core.questions.answer import how_it_stands, one_line
 from ubunye_core.questions.evidence import Evidence
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.times import in_iso, in_words
@@ -23,8 +23,8 @@ def success_text(found: Evidence, mode: str | None) -> str:
     newest = found.of_batch[0]
     if newest.run_id != success.run_id:
         text += f" A later run of the batch, {how_it_stands(newest)}, does not undo that."
-    theirs = success.variables.get("mode")
-    if mode is not None and theirs is not None and str(theirs) != mode:
+    theirs = comparable(success.variables).get("mode")
+    if mode is not None and theirs is not None and theirs != mode:
         text += f" It ran with mode={theirs}; this run has mode={mode}."
     return text
 
@@ -38,7 +38,11 @@ def _missing(found: Evidence) -> list[str]:
     if not found.of_task:
         near = f" Did you mean {' or '.join(found.near_names)}?" if found.near_names else ""
         return [f"{found.task} is unknown: the store has no run of it, for any batch.{near}"]
-    said = [f"{found.task} has not succeeded for {_batch(found)}: {_newest_of_batch(found)}."]
+    age = found.requirement.max_age
+    within = f" within the last {in_words(age)}" if isinstance(age, timedelta) else ""
+    said = [
+        f"{found.task} has not succeeded for {_batch(found)}{within}: {_newest_of_batch(found)}."
+    ]
     newest = found.of_task[0]
     if not found.of_batch or found.of_batch[0].run_id != newest.run_id:
         batch = f" for {newest.batch}" if newest.batch else ""
@@ -52,11 +56,11 @@ def _newest_of_batch(found: Evidence) -> str:
     newest = found.of_batch[0]
     text = f"its newest run of this batch is {how_it_stands(newest)}"
     if newest.status is Status.SUCCESS and isinstance(found.requirement.max_age, timedelta):
-        return f"{text}, older than {in_words(found.requirement.max_age)}"
+        return f"{text}, which is too old"
     if newest.has_tries_left:
         return f"{text}, to be retried"
     if newest.status is not Status.RUNNING and newest.error:
-        return f"{text}: {newest.error.rstrip('.')}"
+        return f"{text}: {one_line(newest.error)}"
     return text
 
 

@@ -170,19 +170,29 @@ def read_requirements(path: str | Path) -> tuple[Requirement, ...]:
     Raises:
         ConfigError: a file cannot be read, both have ``requires``, or an entry is wrong; names
             file and line.
+
+    Returns:
+        An empty tuple where neither file has ``requires``: that task needs no upstream.
     """
     given = Path(path).expanduser()
     folder = given if given.is_dir() else given.parent
     files = {folder / CONFIG_FILE, folder / RECEIPTS_FILE}
     if not given.is_dir():
         files.add(given)
-    present = sorted(file for file in files if file.is_file())
-    if not present or (not given.is_dir() and given not in present):
+    present = sorted(file for file in files if file.exists() or file.is_symlink())
+    if not given.is_dir() and given not in present:
         raise ConfigError(f"{given} does not exist.", hint="Name config.yaml or receipts.yaml.")
+    if not present:
+        raise ConfigError(f"{given} holds neither {CONFIG_FILE} nor {RECEIPTS_FILE}.")
     found = [written for file in present if (written := _requires_in(file)) is not None]
     if len(found) > 1:
         raise found[1].wrong(f"'requires' stands in {found[0].file} too; keep one of them.")
-    return tuple(_from_yaml(each) for each in found[0].items("requires")) if found else ()
+    if not found:
+        return ()
+    entries = found[0].items("'requires'")
+    if not entries:
+        raise found[0].wrong("'requires' is empty.", hint="Leave it out if nothing is required.")
+    return tuple(_from_yaml(each) for each in entries)
 
 
 def _requires_in(file: Path) -> Written | None:
@@ -192,11 +202,10 @@ def _requires_in(file: Path) -> Written | None:
     else:
         entries = document.entries(file.name)
         config = entries.get("CONFIG")
-        if config is None and "requires" in entries:
+        if "requires" in entries:
             raise entries["requires"].wrong("'requires' stands outside of CONFIG.")
         entries = {} if config is None or config.is_null else config.entries("CONFIG")
-    requires = entries.get("requires")
-    return None if requires is None or requires.is_null else requires
+    return entries.get("requires")
 
 
 def _from_yaml(written: Written) -> Requirement:
@@ -211,18 +220,29 @@ def _from_yaml(written: Written) -> Requirement:
         elif key in ("optional", "allow_unknown"):
             values[key] = entry.boolean(f"'{key}'")
         else:
-            values[key] = entry.text(f"'{key}'")
+            values[key] = _text(entry, f"'{key}'")
     try:
         return Requirement.of(values)
     except ConfigError as error:
         raise written.wrong(error.message, hint=error.hint) from error
 
 
+def _text(entry: Written, what: str) -> str:
+    """A scalar as it is written; one that hopes to be filled in would never match anything."""
+    text = entry.text(what)
+    if "{{" in text or "{%" in text:
+        raise entry.wrong(
+            f"{what} is a template, and requirements are read as written.",
+            hint="Name the variable, [month], and its value is that of the run that asks.",
+        )
+    return text
+
+
 def _variables_written(entry: Written) -> list[str] | dict[str, str]:
     if isinstance(entry.value, list):
-        return [each.text("a variable's name") for each in entry.value]
+        return [_text(each, "a variable's name") for each in entry.value]
     if isinstance(entry.value, dict):
-        return {name: each.text(f"the variable '{name}'") for name, each in entry.value.items()}
+        return {name: _text(each, f"the variable '{name}'") for name, each in entry.value.items()}
     raise entry.wrong(
         "'variables' is neither a list nor a map.",
         hint="Use [month], {month: 2026-10}, or [] for any success.",

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from ubunye_core.batch import NOT_IN_BATCH, shown, texts_of
 from ubunye_core.errors import ConfigError, StoreUnavailableError, UbunyeError
 from ubunye_core.masking import is_secret_name
 from ubunye_core.names import is_pattern
-from ubunye_core.questions.answer import Moment, Verdict, named, together
+from ubunye_core.questions.answer import Moment, Verdict, named, together, unavailable
 from ubunye_core.questions.evidence import Evidence, gather
 from ubunye_core.questions.refusal import refusal, success_text
 from ubunye_core.questions.requirements import (
@@ -179,39 +179,39 @@ def _ask(
     store: ReceiptStore,
     moment: Moment,
 ) -> list[RequirementAnswer]:
-    try:
-        if not is_pattern(requirement.task):
-            return [_ask_task(requirement, requirement.task, wanted, mode, store, moment)]
-        tasks = fitting_tasks(requirement.task, store)
-        answers = [_ask_task(requirement, task, wanted, mode, store, moment) for task in tasks]
-        reason = f"No task in {store.url} fits {requirement.task}."
-    except StoreUnavailableError as error:
-        answers, reason = [], str(error)
-    return answers or [
-        RequirementAnswer(
-            task=requirement.task,
-            requirement=requirement,
-            batch=wanted,
-            verdict=Verdict.UNKNOWN,
-            reason=reason,
-        )
+    """The answers to one requirement; a pattern has one for every task that fits."""
+    unknown = RequirementAnswer(
+        task=requirement.task,
+        requirement=requirement,
+        batch=wanted,
+        verdict=Verdict.UNKNOWN,
+        reason=f"No task in {store.url} fits {requirement.task}.",
+    )
+    tasks = [requirement.task]
+    if is_pattern(requirement.task):
+        try:
+            tasks = fitting_tasks(requirement.task, store)
+        except StoreUnavailableError as error:
+            bad = unavailable(store, error)
+            return [replace(unknown, reason=bad.why, unreadable=(bad,))]
+    return [_ask_task(replace(unknown, task=task), mode, store, moment) for task in tasks] or [
+        unknown
     ]
 
 
 def _ask_task(
-    requirement: Requirement,
-    task: str,
-    wanted: Mapping[str, str],
-    mode: str | None,
-    store: ReceiptStore,
-    moment: Moment,
+    unknown: RequirementAnswer, mode: str | None, store: ReceiptStore, moment: Moment
 ) -> RequirementAnswer:
-    found = gather(requirement, task, wanted, store, moment)
-    said = {"task": task, "requirement": requirement, "batch": wanted}
+    """What the store has on record about one task, in place of an answer that knows nothing."""
+    try:
+        found = gather(unknown.requirement, unknown.task, unknown.batch, store, moment)
+    except StoreUnavailableError as error:
+        bad = unavailable(store, error)
+        return replace(unknown, reason=bad.why, unreadable=(bad,))
     newest = found.of_batch[0].run_id if found.of_batch else None
     if found.success is not None:
-        return RequirementAnswer(
-            **said,  # type: ignore[arg-type]
+        return replace(
+            unknown,
             verdict=Verdict.PASS,
             reason=success_text(found, mode),
             met=True,
@@ -221,21 +221,18 @@ def _ask_task(
             pin=_pin(found.success),
         )
     if found.unreadable:
-        return RequirementAnswer(
-            **said,  # type: ignore[arg-type]
-            verdict=Verdict.UNKNOWN,
-            reason=f"Whether {task} has succeeded for {shown(wanted)} cannot be told: "
+        return replace(
+            unknown,
+            reason=f"Whether {found.task} has succeeded for {shown(found.wanted)} cannot be told: "
             f"{named(found.unreadable)}.",
             newest_run=newest,
             unreadable=found.unreadable,
         )
-    reason = refusal(found)
-    if requirement.optional:
-        reason = f"Optional, so this passes: {reason}"
-    return RequirementAnswer(
-        **said,  # type: ignore[arg-type]
-        verdict=Verdict.PASS if requirement.optional else Verdict.FAIL,
-        reason=reason,
+    optional = found.requirement.optional
+    return replace(
+        unknown,
+        verdict=Verdict.PASS if optional else Verdict.FAIL,
+        reason=f"Optional, so this passes: {refusal(found)}" if optional else refusal(found),
         decided=_is_decided(found),
         newest_run=newest,
     )

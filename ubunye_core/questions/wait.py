@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from ubunye_core.errors import ConfigError
 from ubunye_core.questions.answer import Verdict
 from ubunye_core.questions.requirements import Requirement, RequirementLike, requirements_of
 from ubunye_core.questions.upstream import RequirementAnswer, UpstreamAnswer, check_upstream
@@ -44,8 +45,8 @@ class Patience:
         ends = [end for end in ends if end > now]
         if not ends:
             return None
-        polls = [each.requirement.poll for each in waiting]
-        pause = min((each for each in polls if isinstance(each, timedelta)), default=poll)
+        own = (each.requirement.poll for each in waiting)
+        pause = min(each if isinstance(each, timedelta) else poll for each in own)
         return min(pause, min(ends) - now)
 
     def _ran_out(self, answer: RequirementAnswer, now: datetime) -> bool:
@@ -86,6 +87,8 @@ def wait_for_upstream(
     """
     asked = requirements_of(requirements)
     pause = duration(poll, what="poll")
+    if not pause:
+        raise ConfigError("'poll' is zero; two looks need a pause.")
     patience = Patience(
         clock(),
         None if wait is None else duration(wait, what="wait"),
@@ -94,7 +97,7 @@ def wait_for_upstream(
     while True:
         now = clock()
         answer = check_upstream(asked, variables=variables, store=store, now=now)
-        left = patience.next_look(answer, now, pause or POLL)
+        left = patience.next_look(answer, now, pause)
         if left is None:
             answer = _with_wait(answer, patience, now)
         if on_look is not None:
@@ -108,6 +111,10 @@ def _with_wait(answer: UpstreamAnswer, patience: Patience, now: datetime) -> Ups
     """The answer, with how long was waited where that is what ended it."""
     if answer.decided or now - patience.started_at < timedelta(seconds=1):
         return answer
-    until = f"until {in_iso(patience.deadline)}" if patience.deadline else "from its start"
-    waited = in_words(now - patience.started_at)
-    return replace(answer, reason=f"{answer.reason} Waited {waited}, {until}.")
+    waited = f"Waited {in_words(now - patience.started_at)}"
+    until = (
+        "counted from the start of this wait"
+        if patience.deadline is None
+        else f"until the deadline {in_iso(patience.deadline)}"
+    )
+    return replace(answer, reason=f"{answer.reason} {waited}, {until}.")
