@@ -110,9 +110,17 @@ def _check(function: object, by: str) -> None:
 def _show(
     wrapper: Any, signature: inspect.Signature, *, adds: str | None, hides: str | None
 ) -> None:
-    """Let Dagster see this signature."""
-    parameters = [each for name, each in signature.parameters.items() if name != hides]
-    annotations = {name: kind for name, kind in wrapper.__annotations__.items() if name != hides}
+    """Let Dagster see this signature.
+
+    Where a module has its annotations as text, they are made real here: Dagster would look for
+    their names in the wrapper's module.
+    """
+    names = inspect.unwrap(wrapper).__globals__
+    parameters = [
+        each.replace(annotation=_real(each.annotation, names))
+        for name, each in signature.parameters.items()
+        if name != hides
+    ]
     if adds is not None:
         rest = bool(parameters) and parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
         parameters.insert(
@@ -121,6 +129,22 @@ def _show(
                 adds, inspect.Parameter.KEYWORD_ONLY, annotation=ReceiptStoreResource
             ),
         )
-        annotations[adds] = ReceiptStoreResource
-    wrapper.__signature__ = signature.replace(parameters=parameters)
-    wrapper.__annotations__ = annotations
+    returns = _real(signature.return_annotation, names)
+    wrapper.__signature__ = signature.replace(parameters=parameters, return_annotation=returns)
+    wrapper.__annotations__ = {
+        each.name: each.annotation
+        for each in parameters
+        if each.annotation is not inspect.Parameter.empty
+    }
+    if returns is not inspect.Signature.empty:
+        wrapper.__annotations__["return"] = returns
+
+
+def _real(annotation: Any, names: dict[str, Any]) -> Any:
+    """What an annotation that is text stands for; the text where that cannot be told."""
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, names)
+    except Exception:  # Dagster says in its own words which name it does not know
+        return annotation

@@ -5,6 +5,7 @@ Each function says why the plain way does not do. Checked against Dagster 1.13.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -99,10 +100,14 @@ def time_window(
 
 def dimensions_of(definition: dg.PartitionsDefinition | None, key: str) -> dict[str, str]:
     """The key of each dimension of a multi-partition key; nothing for any other key."""
-    by_name = getattr(key, "keys_by_dimension", None)
-    if by_name is None and isinstance(definition, dg.MultiPartitionsDefinition):
-        by_name = definition.get_partition_key_from_str(key).keys_by_dimension
-    return dict(by_name or {})
+    if isinstance(key, dg.MultiPartitionKey):
+        return dict(key.keys_by_dimension)
+    if not isinstance(definition, dg.MultiPartitionsDefinition):
+        return {}
+    try:
+        return dict(definition.get_partition_key_from_str(key).keys_by_dimension)
+    except Exception:  # Dagster's CheckError has no public name
+        return {}
 
 
 def _step_context(context: Any) -> Any:
@@ -112,3 +117,52 @@ def _step_context(context: Any) -> Any:
 
 def _has_time(definition: dg.MultiPartitionsDefinition) -> bool:
     return definition.has_time_window_dimension
+
+
+def is_known_key(definition: dg.PartitionsDefinition, key: str, instance: Any) -> bool:
+    """Whether a definition has this key now.
+
+    A run request for a key that it does not have loses the whole tick. Each kind of definition
+    has its own way to be asked: keys that are added while Dagster runs are in its instance.
+    """
+    if isinstance(definition, dg.MultiPartitionsDefinition):
+        parts = dimensions_of(definition, key)
+        return bool(parts) and all(
+            is_known_key(each.partitions_def, parts[each.name], instance)
+            for each in definition.partitions_defs
+        )
+    if isinstance(definition, dg.DynamicPartitionsDefinition):
+        return definition.has_partition_key(key, dynamic_partitions_store=instance)
+    return definition.has_partition_key(key)
+
+
+def is_before_the_first(definition: dg.PartitionsDefinition, key: str) -> bool:
+    """Whether a key is older than all that a definition has: it will never have it."""
+    if isinstance(definition, dg.MultiPartitionsDefinition):
+        parts = dimensions_of(definition, key)
+        return any(
+            is_before_the_first(each.partitions_def, parts[each.name])
+            for each in definition.partitions_defs
+            if each.name in parts
+        )
+    if not isinstance(definition, dg.TimeWindowPartitionsDefinition):
+        return False
+    try:
+        return definition.time_window_for_partition_key(key).start < definition.start
+    except ValueError:  # no time is written so
+        return True
+
+
+def register_library() -> None:
+    """Let Dagster name this library and its version among those of a code location.
+
+    The registry has no public place in ``dagster`` itself.
+    """
+    from importlib.metadata import PackageNotFoundError, version
+
+    from dagster_shared.libraries import DagsterLibraryRegistry
+
+    with contextlib.suppress(PackageNotFoundError):
+        DagsterLibraryRegistry.register(
+            "ubunye-receipts", version("ubunye-receipts"), is_dagster_package=False
+        )

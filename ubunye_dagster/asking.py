@@ -1,0 +1,71 @@
+"""Ask core whether upstreams have succeeded, for each partition of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+
+from ubunye_core import (
+    ConfigError,
+    ReceiptStore,
+    Requirement,
+    UpstreamAnswer,
+    Verdict,
+    wait_for_upstream,
+)
+from ubunye_dagster.batches import PartitionBatch
+
+RequirementLike = Requirement | str | Mapping[str, object]
+Requires = RequirementLike | Iterable[RequirementLike]
+
+
+def requirements_of(requires: Requires) -> tuple[Requirement, ...]:
+    """One requirement or several, from what an author may write.
+
+    Raises:
+        ConfigError: there is none, or one is wrong.
+    """
+    if isinstance(requires, Requirement | str | Mapping):
+        requires = [requires]
+    found = tuple(Requirement.of(each) for each in requires)
+    if not found:
+        raise ConfigError(
+            "Nothing is required, so this gate would always be open.", hint="Name a task."
+        )
+    return found
+
+
+def ask(
+    requires: Sequence[Requirement],
+    batches: Sequence[PartitionBatch],
+    *,
+    store: ReceiptStore,
+    wait: timedelta | str | None = None,
+) -> UpstreamAnswer:
+    """Whether every upstream has succeeded for every partition."""
+    answers = [
+        wait_for_upstream(requires, variables=batch.variables, store=store, wait=wait)
+        for batch in batches
+    ]
+    if len(answers) == 1:
+        return answers[0]
+    lacking = [
+        (batch.partition, answer)
+        for batch, answer in zip(batches, answers, strict=True)
+        if answer.verdict is not Verdict.PASS
+    ]
+    if not lacking:
+        reason = f"All {len(answers)} partitions pass. {answers[-1].reason}"
+    else:
+        said = [
+            f"{partition.key if partition else ''}: {answer.reason}"
+            for partition, answer in lacking
+        ]
+        reason = f"{len(lacking)} of {len(answers)} partitions may not run. {' '.join(said)}"
+    worst = next((answer for _, answer in lacking if answer.verdict is Verdict.FAIL), None)
+    return replace(
+        worst or (lacking[0][1] if lacking else answers[-1]),
+        reason=reason,
+        requirements=tuple(each for answer in answers for each in answer.requirements),
+    )

@@ -1,0 +1,239 @@
+"""A sensor that launches a run for each partition whose upstream has succeeded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import dagster as dg
+
+from ubunye_core import (
+    ConfigError,
+    Found,
+    Receipt,
+    ReceiptStore,
+    Requirement,
+    Status,
+    StoreUnavailableError,
+    Verdict,
+    check_upstream,
+)
+from ubunye_dagster import compat
+from ubunye_dagster.batches import PartitionText, partition_key
+from ubunye_dagster.calls import around_calls
+from ubunye_dagster.cursor import Cursor
+from ubunye_dagster.keys import KeyOf, key_by_variables
+from ubunye_dagster.resource import RESOURCE_KEY
+
+RUNS_A_TICK = 20
+LOOKBACK = timedelta(days=14)
+UPSTREAM_TAG, RECEIPT_TAG = "ubunye/upstream", "ubunye/receipt"
+
+
+def build_upstream_receipt_sensor(
+    name: str,
+    task: str,
+    *,
+    partitions_def: dg.PartitionsDefinition | None = None,
+    variables: Mapping[str, object] | None = None,
+    key_of: KeyOf | None = None,
+    rerun: bool = False,
+    at_most: int = RUNS_A_TICK,
+    lookback: timedelta = LOOKBACK,
+    resource_key: str = RESOURCE_KEY,
+    store: str | None = None,
+    **sensor_arguments: Any,
+) -> dg.SensorDefinition:
+    """A sensor that requests a run for each partition for which ``task`` has succeeded.
+
+    ::
+
+        build_upstream_receipt_sensor(
+            "pay_send_when_calculated",
+            "pay/monthly/calc",
+            partitions_def=monthly,
+            variables={"month": partition_format("%Y-%m")},
+            job=pay_send,
+        )
+
+    Each partition is requested once: Dagster itself drops a request whose run key it has seen,
+    so a lost cursor repeats nothing. Oldest first, ``at_most`` so many in a tick. A receipt that
+    is for no partition of the definition is named in the log, and waits there until it has one.
+    Where the store cannot answer, the tick is skipped with the reason.
+
+    The sensor only launches; ``@gated`` in the asset decides whether it may run.
+
+    Args:
+        name: The sensor's name.
+        task: The upstream task.
+        partitions_def: How the job is partitioned. Left out, the job has no partitions, and the
+            newest success is requested once.
+        variables: The variables of the upstream's receipts for a partition, as for ``@recorded``.
+            Left out: ``partition`` is the key.
+        key_of: Which partition a receipt is for, where ``variables`` cannot say it.
+        rerun: Whether another success for the same partition is another run.
+        at_most: How many runs to request in one tick; Dagster limits the time a tick takes.
+        lookback: How long after its start a success may come into sight, and still be noticed.
+        resource_key: The resource that holds the store, a ``ReceiptStoreResource``.
+        store: The URL of a store, instead of a resource.
+        sensor_arguments: What ``dg.sensor`` takes: ``job`` or ``asset_selection``,
+            ``minimum_interval_seconds``, ``default_status``, ...
+
+    Raises:
+        ConfigError: an argument is wrong.
+    """
+    Requirement(task)
+    if at_most < 1:
+        raise ConfigError(f"at_most is {at_most}; it must be 1 or more.")
+    if partitions_def is None:
+        keys: KeyOf | None = None
+    else:
+        keys = key_of or key_by_variables(variables or _default(partitions_def), partitions_def)
+    look = _Look(task, partitions_def, keys, rerun, at_most, lookback)
+
+    def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
+        return look.at(opened, context)
+
+    @contextmanager
+    def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
+        yield {"opened": opened}
+
+    given = around_calls(
+        evaluate, around, by="sensor", resource_key=resource_key, store=store, gives="opened"
+    )
+    return dg.sensor(name=name, **sensor_arguments)(given)
+
+
+def _default(definition: dg.PartitionsDefinition) -> dict[str, PartitionText]:
+    if isinstance(definition, dg.MultiPartitionsDefinition):
+        return {name: partition_key(name) for name in definition.partition_dimension_names}
+    return {"partition": partition_key()}
+
+
+@dataclass
+class _Tick:
+    """What comes of one tick."""
+
+    requested: dict[str, datetime]
+    """The run keys requested now or before."""
+    requests: list[dg.RunRequest] = field(default_factory=list)
+    left: list[Receipt] = field(default_factory=list)
+    """Successes that may be requested later."""
+    doubts: list[str] = field(default_factory=list)
+    """Why some of them do not count now."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    """One evaluation of the sensor."""
+
+    task: str
+    definition: dg.PartitionsDefinition | None
+    key_of: KeyOf | None
+    rerun: bool
+    at_most: int
+    lookback: timedelta
+
+    def at(self, store: ReceiptStore, context: dg.SensorEvaluationContext) -> dg.SensorResult:
+        cursor = Cursor.read(context.cursor)
+        try:
+            found = store.search(self.task, Status.SUCCESS, cursor.since)
+            newest, unknown = self._by_key(found, context.instance)
+            tick = self._requests(newest, dict(cursor.requested), store)
+        except StoreUnavailableError as error:
+            return dg.SensorResult(skip_reason=f"UNKNOWN: {error}")
+        notes = self._notes(found, unknown, tick)
+        for note in notes:
+            context.log.warning(note)
+        moved = cursor.moved(
+            tick.requested,
+            seen=found,
+            left=[*unknown.values(), *tick.left],
+            lookback=self.lookback,
+            now=datetime.now(UTC),
+        )
+        skipped = " ".join([*notes, f"No new success of {self.task}."])
+        return dg.SensorResult(
+            run_requests=tick.requests,
+            skip_reason=None if tick.requests else skipped,
+            cursor=moved.write(),
+        )
+
+    def _by_key(
+        self, found: Found, instance: Any
+    ) -> tuple[dict[str | None, Receipt], dict[str, Receipt]]:
+        """The newest success for each key; and those whose key the definition does not have."""
+        if self.key_of is None or self.definition is None:
+            return ({None: found[0]} if found else {}), {}
+        newest: dict[str | None, Receipt] = {}
+        unknown: dict[str, Receipt] = {}
+        for receipt in found:
+            key = self.key_of(receipt)
+            if key is None or compat.is_before_the_first(self.definition, key):
+                continue
+            if compat.is_known_key(self.definition, key, instance):
+                newest.setdefault(key, receipt)
+            else:
+                unknown[key] = receipt  # the oldest: it must be found again
+        return newest, unknown
+
+    def _requests(
+        self,
+        newest: Mapping[str | None, Receipt],
+        requested: dict[str, datetime],
+        store: ReceiptStore,
+    ) -> _Tick:
+        """What to request now, oldest first, and what is left for later ticks."""
+        tick = _Tick(requested)
+        for key, receipt in sorted(newest.items(), key=self._age):
+            run_key = self._run_key(key, receipt.run_id)
+            if run_key in requested:
+                requested[run_key] = max(requested[run_key], receipt.started_at)
+            elif len(tick.requests) == self.at_most:
+                tick.left.append(receipt)
+            else:
+                self._ask(key, receipt, store, tick)
+        return tick
+
+    def _ask(self, key: str | None, receipt: Receipt, store: ReceiptStore, tick: _Tick) -> None:
+        """Request a run if the upstream has succeeded, as every gate would see it."""
+        batch = receipt.batch.as_dict()
+        answer = check_upstream(Requirement(self.task, variables=batch), store=store)
+        satisfied_by = answer.requirements[0].satisfied_by
+        if answer.verdict is not Verdict.PASS or satisfied_by is None:
+            tick.left.append(receipt)
+            tick.doubts.append(f"{answer.verdict}: {answer.reason}")
+            return
+        run_key = self._run_key(key, satisfied_by)
+        if run_key not in tick.requested:
+            tags = {UPSTREAM_TAG: self.task, RECEIPT_TAG: satisfied_by}
+            tick.requests.append(dg.RunRequest(run_key=run_key, partition_key=key, tags=tags))
+            tick.requested[run_key] = receipt.started_at
+
+    def _run_key(self, key: str | None, run_id: str) -> str:
+        if key is None:
+            return run_id
+        return f"{key}:{run_id}" if self.rerun else str(key)
+
+    def _age(self, item: tuple[str | None, Receipt]) -> tuple[datetime, str]:
+        key, receipt = item
+        if self.definition is None or key is None:
+            return (receipt.started_at, "")
+        period = compat.time_window(None, self.definition, key)
+        return (period.start if period else receipt.started_at, key)
+
+    def _notes(self, found: Found, unknown: Mapping[str, Receipt], tick: _Tick) -> list[str]:
+        notes = list(tick.doubts)
+        if found.unreadable:
+            places = ", ".join(f"{each.where} ({each.why})" for each in found.unreadable[:3])
+            more = f" and {len(found.unreadable) - 3} more" if len(found.unreadable) > 3 else ""
+            notes.append(f"UNKNOWN: receipts that cannot be read: {places}{more}.")
+        if unknown:
+            keys = ", ".join(sorted(unknown)[:5]) + (", ..." if len(unknown) > 5 else "")
+            notes.append(f"Not a partition (yet): {keys}.")
+        if len(tick.left) > len(tick.doubts):
+            notes.append(f"{len(tick.left) - len(tick.doubts)} more follow at the next ticks.")
+        return notes
