@@ -130,17 +130,21 @@ class FileStore:
         ]
 
     def _folders(self, folder: Path) -> Iterator[str]:
-        return (name for name in self._listed(folder) if is_segment(name))
+        """The folders in a folder, and links that lead nowhere now; files are passed over."""
+        for name in self._listed(folder):
+            if is_segment(name) and ((folder / name).is_dir() or (folder / name).is_symlink()):
+                yield name
 
     def _listed(self, folder: Path) -> list[str]:
         try:
             return os.listdir(folder)
-        except (FileNotFoundError, NotADirectoryError) as error:
+        except FileNotFoundError as error:
             self._check_root()
             if _is_link_to_nothing(folder, self.root):
                 raise self._unavailable("listed", error) from error
             return []
         except OSError as error:
+            self._check_root()
             raise self._unavailable("listed", error) from error
 
     def _look(self, task: str, name: str) -> Receipt | Unreadable | None:

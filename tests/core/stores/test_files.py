@@ -277,10 +277,15 @@ def test_a_task_folder_that_leads_nowhere_is_not_an_unknown_task(store: FileStor
     assert list(store.search("etl/in/orders")) == []
 
 
-def test_a_file_where_a_task_would_be_holds_no_runs(store: FileStore) -> None:
+def test_a_file_where_a_task_would_be_is_no_task_and_its_runs_cannot_be_listed(
+    store: FileStore,
+) -> None:
     (store.root / "pay").write_text("a file")
-    assert list(store.search(A_TASK)) == []
     assert store.tasks() == []
+    assert list(store.search()) == []
+    for ask in (store.search, store.list_runs):
+        with pytest.raises(StoreUnavailableError, match="Not a directory"):
+            ask(A_TASK)
     with pytest.raises(StoreUnavailableError):
         store.save(a_receipt())
 
