@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import os
 import sys
@@ -105,4 +106,7 @@ for _command in (health, wait_for, list_runs, show, close, execute, hash_paths):
 
 def main() -> NoReturn:
     """Run the command line."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # what a terminal cannot show is no fault
+            stream.reconfigure(errors="backslashreplace")
     commands.main()

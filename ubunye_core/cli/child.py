@@ -77,6 +77,8 @@ class Child:
         for number, handler in self._before.items():
             if handler is not signal.SIG_IGN:
                 signal.signal(number, lambda given, _: self._events.put(given))
+        # Where it is ignored, the system forgets how a child ended, and every end looks like 0.
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         name = os.path.basename(self._command[0])
         try:
             self._process = subprocess.Popen(

@@ -28,12 +28,6 @@ def ask_and_wait(
     poll: str | None,
 ) -> UpstreamAnswer:
     """The answer about these upstreams, waited for where the options or requirements say so."""
-    if wait is not None:
-        length = in_words(duration(wait, what="--wait"))
-        note(
-            f"Waiting up to {length}, from the start of this process: a restart waits anew. "
-            f"--deadline names a fixed end."
-        )
     with _spinner() as spinner:
         return wait_for_upstream(
             requirements,
@@ -42,20 +36,27 @@ def ask_and_wait(
             wait=wait,
             deadline=deadline,
             poll=POLL if poll is None else poll,
-            on_look=_Progress(spinner),
+            on_look=_Progress(spinner, wait, deadline),
         )
 
 
 class _Progress:
     """Tells people of a look that found something new; on a terminal also that it goes on."""
 
-    def __init__(self, spinner: Status | None) -> None:
+    def __init__(self, spinner: Status | None, wait: str | None, deadline: str | None) -> None:
         self._spinner = spinner
+        self._up_to = "" if wait is None else f" up to {in_words(duration(wait, what='--wait'))}"
+        self._deadline = deadline
         self._told: tuple[Verdict, str] | None = None
 
     def __call__(self, answer: UpstreamAnswer, pause: timedelta | None) -> None:
         if pause is None:
             return
+        if self._told is None and self._deadline is None:
+            note(
+                f"Waiting{self._up_to}, from the start of this process: a restart waits anew. "
+                f"--deadline names a fixed end."
+            )
         if self._told != (answer.verdict, answer.reason):
             self._told = (answer.verdict, answer.reason)
             note(f"{moment(answer.now)} not yet: {answer.reason}")

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 
 from ubunye_core.cli import health
 
+PROGRAM = str(Path(sys.executable).with_name("ubunye-runs"))
+HEALTH = ("health", "pay/monthly/calc", "--now", "2026-10-31T12:00:00Z")
 ENVELOPE = {"verdict", "exit_code", "reason", "now", "store", "unreadable"}
 
 
@@ -92,3 +99,26 @@ def test_a_misspelt_option_is_told_shortly(shell):
     assert answer.code == 2
     assert "--json" in answer.err
     assert len(answer.err.splitlines()) < 6
+
+
+def test_an_answer_that_cannot_be_printed_is_no_yes(keep, shell):
+    keep("success")
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([PROGRAM, *HEALTH], stdout=full, stderr=PIPE, check=False, timeout=30)
+    assert done.returncode == 3
+
+
+def test_a_reader_that_leaves_early_gets_no_traceback(keep, store):
+    for _ in range(50):
+        keep("success")
+    words = f"{PROGRAM} list pay/monthly/calc -n 50 --json | head -n 1"
+    done = subprocess.run(words, shell=True, capture_output=True, text=True, timeout=30)
+    assert (done.stdout, done.stderr) == ("{\n", "")
+
+
+def test_text_that_the_terminal_cannot_show_is_spelt_out(keep, shell):
+    keep("error", error="ValueError: 8 → 5 rows")
+    answer = shell(*HEALTH, env={**os.environ, "PYTHONIOENCODING": "latin-1"})
+    assert answer.code == 1
+    assert "8 \\u2192 5 rows" in answer.out
+    assert "8 → 5 rows" in shell(*HEALTH, "--json").document["reason"]

@@ -106,6 +106,16 @@ def test_a_signal_that_was_ignored_from_the_start_stays_ignored(store, folder):
     assert only(store).status is Status.SUCCESS
 
 
+def test_a_failure_is_seen_even_where_the_ends_of_children_are_ignored(store, folder):
+    """Where SIGCHLD is ignored, the system would report every end as a success."""
+    program = str(Path(sys.executable).with_name("ubunye-runs"))
+    ignored = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
+    start = ignored + "os.execv(sys.argv[1], sys.argv[1:])"
+    words = [sys.executable, "-c", start, program, *EXEC, "--", "sh", "-c", "exit 6"]
+    assert subprocess.run(words, timeout=30, check=False).returncode == 6
+    assert only(store).status is Status.ERROR
+
+
 def test_ctrl_c_in_a_terminal_reaches_the_command_once(store, folder):
     script = folder / "count.py"
     script.write_text(
