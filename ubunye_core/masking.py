@@ -9,6 +9,7 @@ from urllib.parse import quote, quote_plus, unquote_plus
 
 MASK = "***"
 MAX_ERROR_TEXT = 300
+MAX_TEXT = 2000
 SHORTEST_SECRET = 4
 """A shorter value is not looked for in texts: it would be found in every other word."""
 _MOST_LOOKED_AT = 4_000
@@ -84,6 +85,11 @@ def _is_secret_in_query(name: str) -> bool:
 def masked_text(text: str) -> str:
     """Free text without URL passwords and ``password=...`` values."""
     return _masked_assignments(masked_value(text), _is_secret_in_text)
+
+
+def clean_text(text: object, secrets: Iterable[str] = ()) -> str:
+    """What a person or a program says about a run, fit to be written down."""
+    return masked_text(without_secrets(str(text), secrets).strip())[:MAX_TEXT]
 
 
 def _is_secret_in_text(name: str) -> bool:

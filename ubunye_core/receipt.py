@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ubunye_core.batch import Batch, Scalar
+from ubunye_core.masking import masked_url
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.times import as_utc
 
@@ -76,6 +77,9 @@ class TriggeredBy:
     reason: str | None = None
     extra: Mapping[str, Json] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", TriggerKind(self.kind))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Orchestrator:
@@ -89,6 +93,12 @@ class Orchestrator:
     """Counted from 1."""
     max_attempts: int | None = None
     extra: Mapping[str, Json] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        texts = {str(name): str(text) for name, text in self.ids.items() if text is not None}
+        object.__setattr__(self, "ids", texts)
+        if self.url is not None:
+            object.__setattr__(self, "url", masked_url(self.url))
 
     @property
     def scheduled_run(self) -> tuple[str, tuple[tuple[str, str], ...]]:

@@ -18,9 +18,9 @@ def new_run_id(started_at: datetime) -> str:
 
 def run_id_of_attempt(started_at: datetime, scheduler: str, ids: Mapping[str, str]) -> str:
     """The id of a scheduler's attempt: the same for the same first start and ids."""
-    digest = hashlib.sha256(scheduler.encode())
+    digest = hashlib.sha256(scheduler.encode(errors="surrogatepass"))
     for name, text in sorted(ids.items()):
-        digest.update(b"\0" + name.encode() + b"\0" + text.encode())
+        digest.update(f"\0{name}\0{text}".encode(errors="surrogatepass"))
     return _version_7(started_at, digest.digest()[:10])
 
 

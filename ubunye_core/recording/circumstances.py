@@ -30,8 +30,9 @@ class Circumstances(TypedDict, total=False):
 
 def circumstances(code: Path | None) -> Circumstances:
     """Where and on what this process runs. Never raises: what cannot be told is left out."""
-    found: Circumstances = {"host": socket.gethostname(), "pid": os.getpid()}
+    found: Circumstances = {"pid": os.getpid()}
     try:
+        found["host"] = socket.gethostname()
         found["recorder"] = _recorder()
         found["environment"] = environment().fields()
         found["environment_hash"] = environment_hash(environment())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ubunye_core.errors import ConfigError
-from ubunye_core.masking import masked_text
+from ubunye_core.masking import clean_text
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.recording.circumstances import os_user
 from ubunye_core.stores.protocol import ReceiptStore
@@ -41,7 +41,7 @@ def close_run(
         status=Status.INTERRUPTED,
         ended_at=utc_now(),
         ended_by="close",
-        error=masked_text(f"closed by {by}: {reason.strip()}"),
+        error=clean_text(f"closed by {by}: {reason}"),
     )
     store.save(closed)
     return closed

@@ -1,7 +1,8 @@
-"""A function whose every call is recorded: plain, async, or a generator."""
+"""A function whose every call is recorded: plain, async, or a generator of either kind."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 from collections.abc import Callable
@@ -20,28 +21,54 @@ def recorded_calls(
     function: Function, recording_of: Callable[[Callable[..., Any], Any, Any], Recording]
 ) -> Function:
     """The function, with a recording around each call."""
-    wants_run = PARAMETER in inspect.signature(function).parameters
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())
+    place = next((at for at, each in enumerate(parameters) if each.name == PARAMETER), None)
+    by_position = place is not None and parameters[place].kind is not inspect.Parameter.KEYWORD_ONLY
 
-    def given(run: Run, kwargs: dict[str, Any]) -> dict[str, Any]:
-        return {PARAMETER: run, **kwargs} if wants_run else kwargs
+    def with_run(run: Run, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """The arguments, with the run where the function has a place for it."""
+        if place is None or PARAMETER in kwargs:
+            return args, kwargs
+        if by_position and len(args) > place:
+            return (*args[:place], run, *args[place:]), kwargs
+        return args, {PARAMETER: run, **kwargs}
 
     @functools.wraps(function)
     def plain(*args: Any, **kwargs: Any) -> Any:
         with recording_of(function, args, kwargs) as run:
-            return function(*args, **given(run, kwargs))
+            args, kwargs = with_run(run, args, kwargs)
+            return function(*args, **kwargs)
 
     @functools.wraps(function)
     def generator(*args: Any, **kwargs: Any) -> Any:
         with recording_of(function, args, kwargs) as run:
-            return (yield from function(*args, **given(run, kwargs)))
+            args, kwargs = with_run(run, args, kwargs)
+            return (yield from function(*args, **kwargs))
 
     @functools.wraps(function)
     async def coroutine(*args: Any, **kwargs: Any) -> Any:
         with recording_of(function, args, kwargs) as run:
-            return await function(*args, **given(run, kwargs))
+            args, kwargs = with_run(run, args, kwargs)
+            return await function(*args, **kwargs)
 
+    @functools.wraps(function)
+    async def async_generator(*args: Any, **kwargs: Any) -> Any:
+        with recording_of(function, args, kwargs) as run:
+            args, kwargs = with_run(run, args, kwargs)
+            async with contextlib.aclosing(function(*args, **kwargs)) as items:
+                async for item in items:
+                    yield item
+
+    wrapper: Any = plain
     if inspect.iscoroutinefunction(function):
-        return cast("Function", coroutine)
-    if inspect.isgeneratorfunction(function):
-        return cast("Function", generator)
-    return cast("Function", plain)
+        wrapper = coroutine
+    elif inspect.isasyncgenfunction(function):
+        wrapper = async_generator
+    elif inspect.isgeneratorfunction(function):
+        wrapper = generator
+    if place is not None:  # who calls the function gives everything but the run
+        wrapper.__signature__ = signature.replace(
+            parameters=[each for each in parameters if each.name != PARAMETER]
+        )
+    return cast("Function", wrapper)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -10,6 +11,7 @@ from ubunye_core.receipt import Receipt
 from ubunye_core.recording.run import Run
 from ubunye_core.stores.protocol import ReceiptStore
 
+log = logging.getLogger("ubunye_core.recording")
 HEARTBEAT_EVERY = timedelta(seconds=30)
 
 
@@ -33,13 +35,16 @@ class Heartbeat:
         )
 
     def start(self) -> None:
-        """Begin to beat."""
-        self._thread.start()
+        """Begin to beat. Where no thread can be had, the run goes on without a sign of life."""
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            log.warning("%s run %s has no heartbeat: %s", self._run.task, self._run.run_id, error)
 
     def stop(self) -> None:
         """Beat no more; waits a moment for a beat that is under way."""
         self._stopped.set()
-        if self._thread is not threading.current_thread():
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=5)
 
     def _beat(self) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from ubunye_core.hashing import Fingerprint, fingerprint
-from ubunye_core.masking import masked_text, masked_url
+from ubunye_core.masking import clean_text, masked_url
 from ubunye_core.questions.requirements import RequirementLike
 from ubunye_core.questions.upstream import UpstreamAnswer, require
 from ubunye_core.receipt import Counts, Expectation, Json, Receipt, Status, Step, Timing
@@ -118,14 +119,15 @@ class Run:
         location: str | Path | None,
     ) -> Step:
         began = time.monotonic()
-        found = _hashed(data, hash, None if columns is None else list(columns))
+        found = _hashed(data, hash, columns)
         place = location if location is not None else data if _is_path(data) else ""
+        rows = _whole(found.row_count)
         step = Step(
             name=str(name),
             direction="input" if side == "inputs" else "output",
-            format=format or found.route or "",
+            format=str(format or found.route or ""),
             location=masked_url(str(place)),
-            row_count=found.row_count,
+            row_count=rows,
             schema_hash=found.schema_hash,
             data_hash=found.data_hash,
             hash_method=found.method if found.data_hash is not None else None,
@@ -161,13 +163,18 @@ class Run:
             column: The column it speaks of.
             failed: How many rows broke it.
         """
-        said: dict[str, Json] = {"output": output, "column": column, "failed": failed}
+        said: dict[str, Json] = {
+            "output": None if output is None else str(output),
+            "column": None if column is None else str(column),
+            "failed": _whole(failed),
+        }
         known = {name: value for name, value in said.items() if value is not None}
-        found = Expectation(rule=masked_text(str(rule)), passed=bool(passed), extra=known)
+        held = _truth(passed)
         with self._lock:
+            found = Expectation(rule=self.clean(rule), passed=held, extra=known)
             rules = (*self._receipt.expectations, found)
             self._receipt = replace(self._receipt, expectations=rules)
-        return bool(passed)
+        return held is True
 
     def count(
         self,
@@ -180,17 +187,17 @@ class Run:
         loaded: int | None = None,
     ) -> None:
         """Record how many rows came through; what is not given keeps what was said before."""
+        given = {
+            "extracted": _whole(extracted),
+            "reread": _whole(reread),
+            "transformed": _whole(transformed),
+            "filtered": _whole(filtered),
+            "quarantined": _whole(quarantined),
+            "loaded": _whole(loaded),
+        }
+        said: dict[str, Any] = {name: rows for name, rows in given.items() if rows is not None}
         with self._lock:
-            said = self._receipt.counts or Counts()
-            counts = replace(
-                said,
-                extracted=said.extracted if extracted is None else extracted,
-                reread=said.reread if reread is None else reread,
-                transformed=said.transformed if transformed is None else transformed,
-                filtered=said.filtered if filtered is None else filtered,
-                quarantined=said.quarantined if quarantined is None else quarantined,
-                loaded=said.loaded if loaded is None else loaded,
-            )
+            counts = replace(self._receipt.counts or Counts(), **said)
             self._receipt = replace(self._receipt, counts=counts)
 
     @contextlib.contextmanager
@@ -218,7 +225,7 @@ class Run:
 
     def skip(self, reason: str) -> None:
         """Decide that this run has nothing to do: it ends as ``skipped`` if nothing fails."""
-        self.skip_reason = masked_text(reason)
+        self.skip_reason = self.clean(reason)
 
     def require(self, requirements: RequirementLike | Iterable[RequirementLike]) -> UpstreamAnswer:
         """Go on only if every upstream has succeeded for this run's batch.
@@ -247,6 +254,10 @@ class Run:
                 attempt = replace(attempt, max_attempts=attempt.attempt)
                 self._receipt = replace(self._receipt, orchestrator=attempt)
 
+    def clean(self, text: object) -> str:
+        """What is said about this run, without its secrets."""
+        return clean_text(text, self.secrets)
+
     def beat(self) -> Receipt:
         """The receipt with a fresh sign of life."""
         with self._lock:
@@ -254,14 +265,17 @@ class Run:
             return self._receipt
 
     def ended(
-        self, status: Status, *, seconds: float, error: str | None, outcome: str | None
+        self, status: Status, *, seconds: float | None, error: str | None, outcome: str | None
     ) -> Receipt:
-        """The receipt with the run's own end."""
+        """The receipt with the run's own end; ``seconds`` is None where clocks must tell."""
+        now = utc_now()
+        if seconds is None:
+            seconds = max(0.0, (now - self.started_at).total_seconds())
         with self._lock:
             return replace(
                 self._receipt,
                 status=status,
-                ended_at=utc_now(),
+                ended_at=now,
                 duration_sec=round(seconds, 6),
                 error=error,
                 outcome=outcome,
@@ -278,11 +292,32 @@ def _is_path(data: object) -> bool:
     return isinstance(data, str | Path)
 
 
-def _hashed(data: object, hash: bool, columns: list[str] | None) -> Fingerprint:
+def _whole(number: object) -> int | None:
+    """A count as a plain integer, for counts of numpy and its like are no JSON."""
+    if number is None:
+        return None
+    try:
+        return int(number)  # type: ignore[call-overload, no-any-return]
+    except Exception as error:
+        log.warning("A count is no number, and is not recorded: %s", type(error).__name__)
+        return None
+
+
+def _truth(passed: object) -> bool | None:
+    """Whether a rule held; None where what was given is neither true nor false."""
+    try:
+        return bool(passed)
+    except Exception as error:
+        log.warning("Whether a rule held cannot be told: %s", type(error).__name__)
+        return None
+
+
+def _hashed(data: object, hash: bool, columns: Iterable[str] | None) -> Fingerprint:
     """The fingerprint of what was read or written; whatever goes wrong becomes its error."""
     if data is None:
         return Fingerprint()
     try:
-        return fingerprint(data, columns=columns, hash=hash)
+        named = [columns] if isinstance(columns, str) else columns
+        return fingerprint(data, columns=None if named is None else list(named), hash=hash)
     except Exception as error:
         return Fingerprint(error=f"it could not be hashed ({type(error).__name__})")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import threading
+from collections.abc import Iterator
 from types import FrameType
-from typing import NoReturn
 
 
 class Terminated(SystemExit):
@@ -43,8 +44,37 @@ class Termination:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self._watching = False
 
-    def _stop(self, number: int, frame: FrameType | None) -> NoReturn:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    @staticmethod
+    @contextlib.contextmanager
+    def postponed() -> Iterator[None]:
+        """Let a receipt be written to its end: a SIGTERM that comes meanwhile stops it after."""
+        in_main = threading.current_thread() is threading.main_thread()
+        if in_main:
+            _postponed.depth += 1
+        try:
+            yield
+        finally:
+            if in_main:
+                _postponed.depth -= 1
+                if _postponed.depth == 0 and _postponed.came:
+                    _postponed.came = False
+                    raise Terminated
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
         if os.getpid() != self._pid:  # a forked child has inherited the handler, not the run
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.kill(os.getpid(), signal.SIGTERM)
+        if _postponed.depth:
+            _postponed.came = True
+            return
         raise Terminated
+
+
+class _Postponed:
+    """How many receipts are being written by the main thread, and whether SIGTERM came."""
+
+    depth = 0
+    came = False
+
+
+_postponed = _Postponed()
