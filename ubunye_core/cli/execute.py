@@ -92,6 +92,11 @@ def execute(
     With a requirement that is not met, the command is not run: exit code 1, or 3 if that cannot
     be told. The command finds UBUNYE_STORE, UBUNYE_TASK and UBUNYE_RUN_ID in its environment.
     """
+    if place.was_found:
+        raise ConfigError(
+            f"exec writes a receipt, so its store must be named; {place.shown} was only found.",
+            hint="Give --store URL, or set UBUNYE_STORE.",
+        )
     command: tuple[str, ...] = context.meta[_COMMAND]
     texts = options.read_variables(variables)
     requirements = _requirements(required, config, texts)

@@ -142,5 +142,6 @@ def close(run: str, place: Place, reason: str, task: str | None, as_json: bool) 
     if as_json:
         json_text(receipt_json(closed))
     else:
-        say(f"Closed run {closed.run_id} of {closed.task}: it is {closed.status} now.")
+        text = f"Closed run {closed.run_id} of {closed.task}: it is {closed.status} now."
+        say(place.with_remark(text))
     return ExitCode.YES

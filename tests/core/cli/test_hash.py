@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from ubunye_core import fingerprint
+from ubunye_core.cli import fingerprints
 
 
 @pytest.fixture
@@ -75,3 +78,16 @@ def test_no_store_is_needed_and_nothing_is_written(shell, tables):
 
 def test_nothing_to_hash_is_wrong_usage(ask, folder):
     assert ask("hash").code == 2
+
+
+def test_a_long_hash_says_so_on_standard_error(ask, tables, monkeypatch):
+    def slow(*words, **more):
+        time.sleep(0.3)
+        return fingerprint(*words, **more)
+
+    monkeypatch.setattr(fingerprints, "fingerprint", slow)
+    monkeypatch.setattr(fingerprints, "_QUIET_SECONDS", 0.05)
+    answer = ask("hash", "a.parquet", "--json")
+    assert answer.code == 0
+    assert "this takes a while" in answer.err
+    assert answer.document["hashes"]

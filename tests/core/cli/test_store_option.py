@@ -52,6 +52,15 @@ def test_with_nothing_named_the_records_of_the_current_folder_are_read_and_it_sa
         assert "No store was named" in ask(*words).out
 
 
+def test_a_store_that_was_only_found_is_not_written_to_by_exec(ask, folder):
+    place = filled(folder / ".ubunye" / "lineage")
+    answer = ask("exec", "pay/monthly/send", "--var", "month=2026-10", "--", "touch", "ran")
+    assert answer.code == 2
+    assert place.as_uri() in answer.err
+    assert not (folder / "ran").exists()
+    assert not (place / "pay" / "monthly" / "send").exists()
+
+
 def test_with_nothing_to_find_the_error_names_every_way(ask, folder):
     answer = ask(*HEALTH)
     assert (answer.code, answer.out) == (2, "")
