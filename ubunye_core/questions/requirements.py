@@ -221,10 +221,14 @@ def _from_yaml(written: Written) -> Requirement:
             values[key] = entry.boolean(f"'{key}'")
         else:
             values[key] = _text(entry, f"'{key}'")
-    try:
-        return Requirement.of(values)
-    except ConfigError as error:
-        raise written.wrong(error.message, hint=error.hint) from error
+    task = {key: values[key] for key in values if key == "task"}
+    for key, value in (task | values).items():  # one by one, so that an error names its line
+        try:
+            Requirement.of(task | {key: value})
+        except ConfigError as error:
+            at = entries[key] if task else written
+            raise at.wrong(error.message, hint=error.hint) from error
+    return Requirement.of(values)
 
 
 def _text(entry: Written, what: str) -> str:
