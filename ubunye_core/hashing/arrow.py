@@ -8,13 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from ubunye_core.hashing import rows_v1
+from ubunye_core.hashing import fast, rows_v1
 from ubunye_core.hashing.columns import Writer, member_writer
 from ubunye_core.hashing.problems import UnhashableError, column_problem, quoted
 from ubunye_core.hashing.types import schema_of
 
 SLICE_ROWS = 16_384
-"""Rows turned into text at a time; bounds the memory, not the result."""
+"""Rows the plain definition turns into text at a time; bounds the memory, not the result."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,33 +31,44 @@ class Rows:
 
     def lines(self) -> Iterator[list[str]]:
         """The canonical lines, a list for each slice of rows."""
+        plain = PlainLines(self.schema)
         names = sorted(self.schema.names)  # by code point
-        schema_of(self.schema)  # refuses what has no name before a row is read
-        # By type, for files of one folder may store one kind of column in two layouts.
-        writers = {(field.name, field.type): _writer_of(field) for field in self.schema}
         for batch in self.batches:
-            columns = []
-            for name in names:
-                field = batch.schema.field(name)
-                if (name, field.type) not in writers:
-                    writers[name, field.type] = _writer_of(field)
-                columns.append((field, writers[name, field.type], batch.column(name)))
-            for start in range(0, batch.num_rows, SLICE_ROWS):
-                count = min(SLICE_ROWS, batch.num_rows - start)
-                members = [
-                    _members(field, write, column.slice(start, count))
-                    for field, write, column in columns
-                ]
-                yield list(map(rows_v1.line, zip(*members, strict=True) if names else [()] * count))
+            yield from plain.of(batch, names)
 
     def sums(self) -> rows_v1.Sums:
         """Read every row."""
-        sums = rows_v1.Sums()
-        for lines in self.lines():
-            sums.add(lines)
-        if self.row_count not in (None, sums.rows):
-            raise UnhashableError(f"Of {self.row_count} rows only {sums.rows} could be read.")
-        return sums
+        return self.sums_of([self.schema.names])[0]
+
+    def sums_of(self, choices: Sequence[Sequence[str]]) -> list[rows_v1.Sums]:
+        """Read every row once, for the sums of several choices of columns."""
+        plain = PlainLines(self.schema)
+        views = [sorted(names) for names in choices]
+        batches = iter(self.batches)
+        if self._goes_fast():
+            from ubunye_core.hashing.fast.engine import Engine
+
+            engine = Engine(plain.sums)
+            totals = engine.sums(batches, self.schema.names, views, self.row_count)
+        else:
+            totals = [rows_v1.Sums() for _ in views]
+            for batch in batches:
+                for total, names in zip(totals, views, strict=True):
+                    total.merge(plain.sums([batch], names))
+        for total in totals:
+            if self.row_count not in (None, total.rows):
+                raise UnhashableError(f"Of {self.row_count} rows only {total.rows} could be read.")
+        return totals
+
+    def _goes_fast(self) -> bool:
+        if not len(self.schema):
+            return False
+        if self.row_count is not None and self.row_count < fast.LEAST_ROWS:
+            return False
+        if not fast.is_usable():
+            fast.say_that_it_is_slow(self.row_count)
+            return False
+        return True
 
     def count(self) -> int:
         """The number of rows; reads the batches only where nothing else knows."""
@@ -66,6 +77,39 @@ class Rows:
         if self.counter is not None:
             return self.counter()
         return sum(batch.num_rows for batch in self.batches)
+
+
+class PlainLines:
+    """The lines of batches by the plain definition, a list for each slice of rows."""
+
+    def __init__(self, schema: Any) -> None:
+        schema_of(schema)  # refuses what has no name before a row is read
+        # By type, for files of one folder may store one kind of column in two layouts.
+        self._writers = {(field.name, field.type): _writer_of(field) for field in schema}
+
+    def of(self, batch: Any, names: Sequence[str]) -> Iterator[list[str]]:
+        """The lines of the named columns, which must be sorted by name."""
+        columns = []
+        for name in names:
+            field = batch.schema.field(name)
+            if (name, field.type) not in self._writers:
+                self._writers[name, field.type] = _writer_of(field)
+            columns.append((field, self._writers[name, field.type], batch.column(name)))
+        for start in range(0, batch.num_rows, SLICE_ROWS):
+            count = min(SLICE_ROWS, batch.num_rows - start)
+            members = [
+                _members(field, write, column.slice(start, count))
+                for field, write, column in columns
+            ]
+            yield list(map(rows_v1.line, zip(*members, strict=True) if names else [()] * count))
+
+    def sums(self, batches: Iterable[Any], names: Sequence[str]) -> rows_v1.Sums:
+        """The sums of the named columns, which must be sorted by name."""
+        sums = rows_v1.Sums()
+        for batch in batches:
+            for lines in self.of(batch, names):
+                sums.add(lines)
+        return sums
 
 
 def _writer_of(field: Any) -> Writer:

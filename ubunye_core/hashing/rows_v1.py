@@ -41,6 +41,12 @@ class Sums:
             b += second
         self.rows, self.a, self.b = rows, a & _MASK, b & _MASK
 
+    def merge(self, other: Sums) -> None:
+        """Add the rows of other sums."""
+        self.rows += other.rows
+        self.a = (self.a + other.a) & _MASK
+        self.b = (self.b + other.b) & _MASK
+
 
 def line(members: Iterable[str | None]) -> str:
     """The canonical line of a row; each member is ``"name":value`` or None for a null."""

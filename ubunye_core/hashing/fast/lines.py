@@ -1,0 +1,79 @@
+"""The lines of a slice as parts to be joined: names, commas and braces around the values.
+
+A null leaves its whole member out, so what stands around a nullable value is a column too, null in
+the same rows. The member that comes first in a row has the brace in place of the comma: the two
+are one byte each, which is set row by row where it is not known beforehand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ubunye_core.hashing import text
+from ubunye_core.hashing.fast.query import Column, Part
+from ubunye_core.hashing.types import is_
+
+if TYPE_CHECKING:
+    from ubunye_core.hashing.fast.texts import Texts
+
+
+def object_parts(texts: Texts, members: Iterable[tuple[str, Any]]) -> list[Part]:
+    """The parts of ``{"name":value,...}`` for each row, given names and arrays in order."""
+    parts: list[Part] = []
+    begun: Any = None  # in which rows a member stands already; None before the first
+    for name, array in members:
+        if is_("null", array.type):
+            continue
+        name_text = f"{text.string_text(name)}:"
+        valid = pc.is_valid(array) if array.null_count else None
+        if begun is None:
+            parts += _member(texts, array, f"{{{name_text}", valid)
+            begun = True if valid is None else _bools(valid)
+        elif begun is True:
+            parts += _member(texts, array, f",{name_text}", valid)
+        else:
+            parts.append(Column(_begin_or_go_on(texts, name_text, begun, valid)))
+            parts += _member(texts, array, "", valid)
+            begun = True if valid is None else begun | _bools(valid)
+            if begun is not True and begun.all():
+                begun = True
+    parts.append(_end(begun))
+    return parts
+
+
+def _member(texts: Texts, array: Any, before: str, valid: Any) -> list[Part]:
+    parts = texts.parts(array, before)
+    if valid is None:
+        return parts
+    return [
+        Column(texts.constant(part, len(array), valid)) if isinstance(part, str) else part
+        for part in parts
+        if part
+    ]
+
+
+def _begin_or_go_on(texts: Texts, name_text: str, begun: Any, valid: Any) -> Any:
+    rows = len(begun)
+    array = texts.constant(f",{name_text}", rows, valid)
+    validity, offsets, data = array.buffers()
+    bytes_ = np.frombuffer(data, np.uint8).copy()
+    width = len(bytes_) // rows
+    bytes_.reshape(rows, width)[:, 0] = np.where(begun, ord(","), ord("{"))
+    return pa.Array.from_buffers(pa.string(), rows, [validity, offsets, pa.py_buffer(bytes_)])
+
+
+def _end(begun: Any) -> Part:
+    if begun is None:
+        return "{}"
+    if begun is True or begun.all():
+        return "}"
+    return Column(pc.if_else(pa.array(begun), "}", "{}"))
+
+
+def _bools(valid: Any) -> Any:
+    return valid.to_numpy(zero_copy_only=False)
