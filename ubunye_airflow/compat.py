@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from airflow.sdk import exceptions
+from airflow.sdk import TriggerRule, exceptions
 from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.bases.sensor import BaseSensorOperator, PokeReturnValue
 from airflow.sdk.configuration import conf
@@ -37,6 +37,7 @@ __all__ = [
     "BaseSensorOperator",
     "DownstreamTasksSkipped",
     "PokeReturnValue",
+    "TriggerRule",
     "conf",
     "first_reschedule",
     "recall",

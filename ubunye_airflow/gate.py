@@ -150,12 +150,12 @@ def judge(
     """What an answer means for a gate at this instant: open, wait, timed out or refused."""
     pause = patience.next_look(answer, now, poll)
     fields = upstream_fields(answer, store)
+    ends = [
+        patience.until(each.requirement)
+        for each in answer.requirements
+        if not each.met and not each.decided
+    ]
     if pause is not None:
-        ends = [
-            patience.until(each.requirement)
-            for each in answer.requirements
-            if not each.met and not each.decided
-        ]
         left = max((end - now for end in ends), default=pause)
         return Look(
             outcome=Outcome.WAIT, message=answer.reason, answer=fields, pause=pause, left=left
@@ -164,7 +164,7 @@ def judge(
         return Look(outcome=Outcome.OPEN, message=answer.reason, answer=fields)
     if answer.decided:
         return Look(outcome=Outcome.REFUSED, message=answer.reason, answer=fields)
-    waited = timedelta(seconds=int((now - patience.started_at).total_seconds()))
+    waited = min((end - patience.started_at for end in ends if end <= now), default=timedelta(0))
     message = f"{answer.reason} Waited {waited}." if waited else answer.reason
     return Look(outcome=Outcome.TIMED_OUT, message=message, answer=fields)
 

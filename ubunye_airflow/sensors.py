@@ -14,6 +14,7 @@ from ubunye_airflow.compat import (
     AirflowSensorTimeout,
     BaseSensorOperator,
     PokeReturnValue,
+    TriggerRule,
     conf,
     first_reschedule,
     recall,
@@ -27,10 +28,9 @@ from ubunye_core import ConfigError, Requirement, masked_url, read_requirements
 
 WAIT_BEGAN = "ubunye_wait_began"
 ANY_TASK = "any/task/at_all"
-RUNS_WHEN_SKIPPED = frozenset(
-    {"all_done", "none_failed", "none_failed_min_one_success", "always", "one_success", "one_done"}
-    | {"all_done_min_one_success", "all_skipped", "all_done_setup_success"}
-)
+HELD_BY_A_SKIP = ("all_success", "all_failed", "one_failed", "none_skipped")
+RUN_ANYWAY = frozenset(TriggerRule) - frozenset(map(TriggerRule, HELD_BY_A_SKIP))
+"""The trigger rules by which a task may run although its gate was skipped."""
 
 
 class UpstreamReceiptSensor(BaseSensorOperator):
@@ -158,6 +158,8 @@ class UpstreamReceiptSensor(BaseSensorOperator):
             gate = self.gate()
         except ConfigError as error:
             raise AirflowFailException(str(error)) from error
+        if self.deferrable:
+            _refuse_to_store_secrets(gate)
         return self._act(gate.look(), context, gate)
 
     def execute_complete(self, context: Any, event: Any = None) -> Any:
@@ -251,12 +253,6 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         raise AirflowSensorTimeout(look.message)
 
     def _defer(self, gate: Gate, look: Look) -> NoReturn:
-        if gate.store is not None and masked_url(gate.store) != gate.store:
-            raise AirflowFailException(
-                f"The store's URL {masked_url(gate.store)} has a password, and a task that waits "
-                f"in the triggerer would leave it in Airflow's database. Put it into a "
-                f"connection, and give store_conn_id."
-            )
         safe = replace(gate, variables=comparable_texts(gate.variables))
         self.defer(
             trigger=UpstreamReceiptTrigger(**safe.fields()),
@@ -293,15 +289,24 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         """A refusal that becomes a skip does not hold back every task: say which it lets run."""
         if not (self.soft_fail or self.never_fail) or not self.has_dag():
             return
-        rules = {task.task_id: str(task.trigger_rule) for task in self.downstream_list}
-        open_ones = sorted(name for name, rule in rules.items() if rule in RUNS_WHEN_SKIPPED)
+        after = ((task.task_id, TriggerRule(task.trigger_rule)) for task in self.downstream_list)
+        open_ones = sorted(f"{name} ({rule.value})" for name, rule in after if rule in RUN_ANYWAY)
         if open_ones:
             self.log.warning(
                 "soft_fail or never_fail turns a refusal of this gate into a skip, and %s would "
                 "run all the same, by its trigger rule. Put the guard inside that task: "
                 "run.require(...).",
-                ", ".join(f"{name} ({rules[name]})" for name in open_ones),
+                ", ".join(open_ones),
             )
+
+
+def _refuse_to_store_secrets(gate: Gate) -> None:
+    if gate.store is not None and masked_url(gate.store) != gate.store:
+        raise AirflowFailException(
+            f"The store's URL {masked_url(gate.store)} has a password, and a task that waits in "
+            f"the triggerer would leave it in Airflow's database. Put it into a connection, and "
+            f"give store_conn_id."
+        )
 
 
 def _as_written(requires: Any) -> Any:
