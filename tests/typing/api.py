@@ -1,0 +1,160 @@
+"""Our public API as people use it. Nobody runs this; mypy reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from ubunye_core import (
+    Batch,
+    Found,
+    Health,
+    OnFailed,
+    Patience,
+    Pin,
+    Receipt,
+    ReceiptStore,
+    Requirement,
+    RequirementAnswer,
+    Run,
+    Status,
+    Step,
+    TaskHealth,
+    TriggeredBy,
+    TriggerKind,
+    Unreadable,
+    UpstreamAnswer,
+    UpstreamNotMetError,
+    Verdict,
+    Window,
+    check_upstream,
+    close_run,
+    fingerprint,
+    job_health,
+    open_store,
+    read_requirements,
+    record_run,
+    require,
+    wait_for_upstream,
+)
+
+CALC = "pay/monthly/calc"
+store: ReceiptStore = open_store("file:///srv/receipts")
+from_the_environment: ReceiptStore = open_store()
+
+
+class Plugin:
+    """A store of four methods, as another package may write it."""
+
+    @property
+    def url(self) -> str:
+        return "plugin://"
+
+    def save(self, receipt: Receipt) -> None: ...
+
+    def load(self, task: str, run_id: str) -> Receipt:
+        raise NotImplementedError
+
+    def list_runs(self, task: str, n: int = 20) -> Found:
+        return Found()
+
+    def search(
+        self,
+        task: str | None = None,
+        status: Status | None = None,
+        since: datetime | None = None,
+        *,
+        batch: Mapping[str, str] | None = None,
+        limit: int | None = None,
+    ) -> Found:
+        return Found((), [Unreadable(where="plugin://a/b/c", why="it is empty")])
+
+
+plugin: ReceiptStore = Plugin()
+
+
+def ask_about_upstreams() -> UpstreamAnswer:
+    check_upstream(CALC, variables={"month": "2026-10"}, store=store)
+    check_upstream({"task": CALC, "wait": "2h"}, variables={"n": 7}, store=plugin)
+    check_upstream([CALC, Requirement(CALC, ["month"])], variables={"month": None}, store=store)
+    check_upstream(read_requirements("pay/monthly/send"), variables={}, store=store, now="2026Z")
+    check_upstream(read_requirements(Path("config.yaml")), store=store, now=datetime.now(UTC))
+    wait_for_upstream(
+        Requirement(
+            CALC,
+            {"month": "2026-10"},
+            wait="2h",
+            poll=timedelta(seconds=30),
+            max_age="40d",
+            on_failed=OnFailed.FAIL,
+            optional=True,
+            allow_unknown=False,
+        ),
+        variables={"month": "2026-10"},
+        store=store,
+        wait=timedelta(hours=1),
+        deadline="2026-10-15T06:00:00Z",
+        on_look=lambda answer, pause: print(answer.reason, pause),
+    )
+    try:
+        return require(CALC, variables={"month": "2026-10"}, store=store)
+    except UpstreamNotMetError as refused:
+        return refused.answer
+
+
+def read_an_answer(answer: UpstreamAnswer) -> bool:
+    each: RequirementAnswer
+    for each in answer.requirements:
+        facts: tuple[str, bool, bool, str | None] = (
+            each.task,
+            each.met,
+            each.decided,
+            each.satisfied_by,
+        )
+        print(facts, each.batch, each.unreadable)
+    pins: tuple[Pin, ...] = answer.pins
+    pause: timedelta | None = Patience(answer.now).next_look(answer, answer.now)
+    print(pins, pause, answer.unreadable)
+    return answer.verdict is Verdict.PASS
+
+
+def ask_about_health() -> bool:
+    found: Health = job_health(["pay/*/*", CALC], store=store, max_age="40d", stuck_after="2h")
+    task: TaskHealth
+    for task in found.tasks:
+        at: datetime | None = task.last_success_at
+        stuck: tuple[str, ...] = task.stuck
+        print(task.verdict, task.last_status is Status.SUCCESS, at, stuck, task.stale)
+    return found.verdict is Verdict.PASS
+
+
+def record() -> None:
+    with record_run(CALC, variables={"month": "2026-10"}, store=store, scheduled=True) as run:
+        step: Step = run.read("people", "people.csv", format="csv")
+        run.wrote("adults", "adults", hash=False)
+        run.expect("age >= 18", True, failed=0)
+        run.count(loaded=step.row_count)
+        print(run.run_id, run.started_at)
+
+
+@record_run(CALC, variables=lambda month: {"month": month}, requires=CALC)
+def calc(month: str, run: Run | None = None) -> int:
+    return len(month)
+
+
+rows: int = calc("2026-10")
+
+
+def look(receipts: Sequence[Receipt]) -> None:
+    for receipt in receipts:
+        batch: Batch = receipt.batch
+        window: Window | None = receipt.window
+        by: TriggeredBy | None = receipt.triggered_by
+        print(batch.as_dict(), window, by is not None and by.kind is TriggerKind.MANUAL)
+
+
+look(store.list_runs(CALC))
+look(store.search(CALC, Status.ERROR, batch={"month": "2026-10"}, limit=5))
+closed: Receipt = close_run(CALC, "r-1", reason="the node is gone", store=store)
+data_hash: str | None = fingerprint("people.csv").data_hash
