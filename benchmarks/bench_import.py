@@ -100,7 +100,8 @@ def measure(names: list[str], runs: int) -> list[Cost]:
 
 def heavy_imports(environment: dict[str, str] | None = None) -> list[str]:
     """The heavy libraries that importing core brings in; there should be none."""
-    program = f"import json, sys\n{CORE}\nprint(json.dumps([m for m in {HEAVY!r} if m in sys.modules]))"
+    said = f"json.dumps([name for name in {HEAVY!r} if name in sys.modules])"
+    program = f"import json, sys\n{CORE}\nprint({said})"
     found: list[str] = json.loads(run(program, environment or dict(os.environ)))
     return found
 
@@ -108,9 +109,7 @@ def heavy_imports(environment: dict[str, str] | None = None) -> list[str]:
 def installed() -> list[str]:
     """What can be measured here."""
     needs = {"UpstreamReceiptSensor on Airflow": "airflow", "ubunye_dagster on dagster": "dagster"}
-    return [
-        name for name in MEASURED if name not in needs or importlib.util.find_spec(needs[name])
-    ]
+    return [name for name in MEASURED if name not in needs or importlib.util.find_spec(needs[name])]
 
 
 def main() -> int:

@@ -6,6 +6,7 @@ python -m example_dags.demo [FOLDER]
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,9 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".demo"
 
-AIRFLOW_DB = "airflow db migrate"
 DAG_RUN = """
-import logging, sys
+import sys
 from example_dags.airflow.{module} import dag
 run = dag.test(run_conf={{"month": "{month}"}})
 sys.exit(0 if str(run.state) == "success" else 1)
@@ -73,12 +73,12 @@ class Story:
 
     def python(self, name: str, program: str, expected: int) -> str:
         """Run a Python program; its output goes to a log, and comes back."""
-        return self._run(name, [sys.executable, "-c", program], expected)
+        return self.run(name, [sys.executable, "-c", program], expected)
 
     def shell(self, command: str, expected: int) -> str:
         """Run a command as a person would, and show what it prints."""
         print(f"   $ {command}", flush=True)
-        printed = self._run("shell", ["bash", "-c", command], expected)
+        printed = self.run("shell", ["bash", "-c", command], expected)
         print(textwrap.indent(printed.rstrip(), "   "))
         print(f"   (exit code {expected})", flush=True)
         return printed
@@ -87,12 +87,13 @@ class Story:
         """The first line of a log that holds these words, as the scheduler logged it."""
         for line in log.splitlines():
             if all(word in line for word in words):
-                said = line[line.index(words[0]) :].strip().rstrip("'\"")
+                said = line[line.index(words[0]) :].partition(" [airflow.")[0].strip()
                 print(textwrap.indent(textwrap.fill(said, 90), "   | "), flush=True)
                 return
         raise SystemExit(f"The log says nothing of {words}; see {self.folder / 'log'}.")
 
-    def _run(self, name: str, command: list[str], expected: int) -> str:
+    def run(self, name: str, command: list[str], expected: int) -> str:
+        """Run a command to its end, keep its output in a log, and stop where it fails."""
         done = subprocess.run(
             command,
             cwd=ROOT,
@@ -140,9 +141,12 @@ def main(folder: Path = FOLDER) -> None:
 
 def airflow(story: Story) -> None:
     story.step("Airflow calculates August, and its payment passes the gate")
-    story._run("airflow-db", [sys.executable, "-m", "airflow", "db", "migrate"], 0)
+    story.run("airflow-db", [sys.executable, "-m", "airflow", "db", "migrate"], 0)
     story.python("calc", DAG_RUN.format(module="pay_calc", month="2026-08"), 0)
-    story.shell("ubunye-runs list pay/monthly/calc", 0)
+    listed = story.shell("ubunye-runs list pay/monthly/calc", 0)
+    run_id = re.search(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", listed)
+    if run_id is not None:
+        story.shell(f"ubunye-runs show {run_id[0]}", 0)
     log = story.python("send", DAG_RUN.format(module="pay_send", month="2026-08"), 0)
     story.tell("   The sensor of the DAG pay_send, for 2026-08:")
     story.quote(log, "pay/monthly/calc succeeded for month=2026-08")

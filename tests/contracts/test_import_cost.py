@@ -1,0 +1,18 @@
+"""Schedulers import DAG files all day: every door stays light."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import bench_import
+
+
+def test_importing_core_brings_no_heavy_library() -> None:
+    assert bench_import.heavy_imports() == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", bench_import.installed())
+def test_an_import_keeps_its_budget(name: str) -> None:
+    (cost,) = bench_import.measure([name], runs=5)
+    assert cost.is_within_budget, cost
