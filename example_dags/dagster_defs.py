@@ -4,7 +4,7 @@ import dagster as dg
 
 from example_dags import payroll
 from ubunye_core import Run
-from ubunye_dagster import ReceiptStoreResource, partition_format, recorded
+from ubunye_dagster import ReceiptStoreResource, gated, partition_format, recorded
 
 monthly = dg.MonthlyPartitionsDefinition(start_date="2026-01-01", end_offset=12)
 month = {"month": partition_format("%Y-%m")}  # Dagster's own key of October is 2026-10-01
@@ -18,7 +18,16 @@ def calc(context: dg.AssetExecutionContext, run: Run) -> None:
     run.wrote("due", due, location=file)
 
 
+@dg.asset(partitions_def=monthly)
+@recorded("pay/monthly/send", variables=month)
+@gated("pay/monthly/calc")
+def send(context: dg.AssetExecutionContext, run: Run) -> None:
+    due, payments, file = payroll.send(run.variables["month"])
+    run.read("due", due)
+    run.wrote("payments", payments, location=file)
+
+
 defs = dg.Definitions(
-    assets=[calc],
+    assets=[calc, send],
     resources={"receipts": ReceiptStoreResource()},  # the store that UBUNYE_STORE names
 )

@@ -122,18 +122,14 @@ def _has_time(definition: dg.MultiPartitionsDefinition) -> bool:
 def is_known_key(definition: dg.PartitionsDefinition, key: str, instance: Any) -> bool:
     """Whether a definition has this key now.
 
-    A run request for a key that it does not have loses the whole tick. Each kind of definition
-    has its own way to be asked: keys that are added while Dagster runs are in its instance.
+    A run request for a key that it does not have loses the whole tick. Keys that are added while
+    Dagster runs are in its instance.
     """
-    if isinstance(definition, dg.MultiPartitionsDefinition):
-        parts = dimensions_of(definition, key)
-        return bool(parts) and all(
-            is_known_key(each.partitions_def, parts[each.name], instance)
-            for each in definition.partitions_defs
-        )
-    if isinstance(definition, dg.DynamicPartitionsDefinition):
-        return definition.has_partition_key(key, dynamic_partitions_store=instance)
-    return definition.has_partition_key(key)
+    with dg.partition_loading_context(dynamic_partitions_store=instance):
+        try:
+            return definition.has_partition_key(key)
+        except dg.DagsterError:  # a key of other dimensions
+            return False
 
 
 def is_before_the_first(definition: dg.PartitionsDefinition, key: str) -> bool:

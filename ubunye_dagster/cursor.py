@@ -61,11 +61,11 @@ class Cursor:
                 there to be seen yet: it was still running, or its receipt was on its way.
             now: The clock.
         """
-        starts = [each.started_at for each in seen]
+        # A clock that is wrong must not carry us into the future, past all that is yet to come.
+        starts = [each.started_at for each in seen if each.started_at <= now]
         if not starts:
             return self
-        newest = min(max(starts), now)  # a clock that is wrong must not carry us into the future
-        since = min([newest - lookback, *(each.started_at for each in left)])
+        since = min([max(starts) - lookback, *(each.started_at for each in left)])
         if self.since is not None:
             since = max(since, self.since)
         kept = {key: start for key, start in requested.items() if start >= since}

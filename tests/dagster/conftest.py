@@ -14,7 +14,8 @@ import pytest
 from ubunye_core import Receipt, ReceiptStore, Status, open_store
 from ubunye_dagster import ReceiptStoreResource
 
-DAY = datetime(2026, 10, 9, 6, tzinfo=UTC)
+DAY = datetime(2024, 10, 9, 6, tzinfo=UTC)
+"""Long ago by any clock: a receipt from the future is not believed."""
 Put = Callable[..., Receipt]
 
 

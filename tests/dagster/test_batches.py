@@ -13,6 +13,7 @@ from ubunye_dagster import gated, partition_format, partition_key, recorded
 
 TASK = "pay/monthly/calc"
 ZONE = "Africa/Johannesburg"
+MONTHLY = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
 DAILY = dg.DailyPartitionsDefinition("2026-01-01", timezone=ZONE, end_offset=1000)
 REGIONS = dg.StaticPartitionsDefinition(["eu", "za"])
 ONE_RUN = dg.BackfillPolicy.single_run()
@@ -33,11 +34,26 @@ def recorded_for(
 @pytest.mark.parametrize(
     ("definition", "key", "format", "text"),
     [
-        (dg.MonthlyPartitionsDefinition("2026-01-01"), "2026-10-01", "%Y-%m", "2026-10"),
-        (dg.MonthlyPartitionsDefinition("2026-01", fmt="%Y-%m"), "2026-10", "%Y-%m", "2026-10"),
+        (MONTHLY, "2026-10-01", "%Y-%m", "2026-10"),
+        (
+            dg.MonthlyPartitionsDefinition("2026-01", fmt="%Y-%m", end_offset=24),
+            "2026-10",
+            "%Y-%m",
+            "2026-10",
+        ),
         (DAILY, "2026-10-05", "%Y%m%d", "20261005"),
-        (dg.HourlyPartitionsDefinition("2026-10-01-00:00"), "2026-10-01-03:00", "%H", "03"),
-        (dg.WeeklyPartitionsDefinition("2026-01-01"), "2026-10-04", "%G-W%V", "2026-W40"),
+        (
+            dg.HourlyPartitionsDefinition("2026-10-01-00:00", end_offset=24_000),
+            "2026-10-01-03:00",
+            "%H",
+            "03",
+        ),
+        (
+            dg.WeeklyPartitionsDefinition("2026-01-01", end_offset=150),
+            "2026-10-04",
+            "%G-W%V",
+            "2026-W40",
+        ),
     ],
     ids=["month", "month with fmt", "day", "hour", "week"],
 )
@@ -128,9 +144,7 @@ def materialize_range(asset: Any, resources: Any, first: str, last: str) -> Any:
 def test_one_run_for_a_range_leaves_a_receipt_for_each_partition(
     store: ReceiptStore, receipts: Any
 ) -> None:
-    monthly = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
-
-    @dg.asset(partitions_def=monthly, backfill_policy=ONE_RUN)
+    @dg.asset(partitions_def=MONTHLY, backfill_policy=ONE_RUN)
     @recorded(TASK, variables={"month": partition_format("%Y-%m"), "mode": "full", "token": "t"})
     def calc(context: dg.AssetExecutionContext, run: Run) -> None:
         run.count(loaded=3)

@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from tests.dagster.conftest import Put
+from tests.dagster.conftest import DAY, Put
 from ubunye_core import ReceiptStore
 from ubunye_dagster import (
     ReceiptStoreResource,
@@ -173,7 +173,7 @@ def test_a_failing_task_fails_its_check(
     receipts: Any, store: ReceiptStore, put: Put, status: str
 ) -> None:
     put(month="2026-10")
-    put(status, run_id="r2", started_at=datetime(2026, 10, 10, tzinfo=UTC), month="2026-10")
+    put(status, run_id="r2", started_at=DAY + timedelta(days=1), month="2026-10")
     found = health(receipts, store)
     assert not found.passed
     assert found.metadata["verdict"].value == "FAIL"

@@ -1,0 +1,142 @@
+"""Where Dagster finds the store, and who can read its secrets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from tests.dagster.conftest import Put
+from ubunye_core import ReceiptStore, StoreNotNamedError, UnknownStoreError, open_store
+from ubunye_dagster import ReceiptStoreResource, gated, partition_format, recorded
+
+TASK = "pay/monthly/calc"
+SECRET = "hunter2"
+
+
+@dg.asset
+@recorded(TASK)
+def calc(context: dg.AssetExecutionContext) -> None: ...
+
+
+def run(asset: Any, resources: Any) -> Any:
+    return dg.materialize([asset], resources=resources, raise_on_error=False)
+
+
+def test_the_resources_url_wins_over_the_environment(
+    store: ReceiptStore, receipts: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("UBUNYE_STORE", str(tmp_path / "other"))
+    assert run(calc, receipts).success
+    assert len(store.list_runs(TASK)) == 1
+    assert not (tmp_path / "other").exists()
+
+
+def test_a_resource_without_a_url_is_the_store_of_the_environment(
+    store: ReceiptStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UBUNYE_STORE", url)
+    assert run(calc, {"receipts": ReceiptStoreResource()}).success
+    assert len(store.list_runs(TASK)) == 1
+
+
+def test_a_url_may_come_from_a_variable_of_the_environment(
+    store: ReceiptStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PAY_RECEIPTS", url)
+    assert run(calc, {"receipts": ReceiptStoreResource(url=dg.EnvVar("PAY_RECEIPTS"))}).success
+    assert len(store.list_runs(TASK)) == 1
+
+
+def test_a_store_that_nothing_names_is_an_error_that_says_where_to_name_it() -> None:
+    with pytest.raises(StoreNotNamedError, match="resource"):
+        ReceiptStoreResource().get_store()
+
+
+def test_an_unknown_kind_of_store_is_an_error() -> None:
+    with pytest.raises(UnknownStoreError, match="nosuch"):
+        ReceiptStoreResource(url="nosuch://here").get_store()
+
+
+def test_a_resource_that_is_missing_is_an_error_of_the_definitions() -> None:
+    with pytest.raises(dg.DagsterInvalidDefinitionError, match="receipts"):
+        dg.Definitions.validate_loadable(dg.Definitions(assets=[calc]))
+
+
+def test_the_resource_may_have_another_key(store: ReceiptStore, receipts: Any) -> None:
+    @dg.asset
+    @recorded(TASK, resource_key="ledger")
+    @gated({"task": "pay/monthly/other", "variables": [], "optional": True}, resource_key="ledger")
+    def other(context: dg.AssetExecutionContext) -> None: ...
+
+    assert run(other, {"ledger": receipts["receipts"]}).success
+    assert len(store.list_runs(TASK)) == 1
+
+
+def test_a_store_given_to_the_decorator_needs_no_resource(store: ReceiptStore, url: str) -> None:
+    @dg.asset(required_resource_keys={"bank"})
+    @recorded(TASK, store=url)
+    def named(context: dg.AssetExecutionContext) -> str:
+        return str(context.resources.bank)
+
+    assert run(named, {"bank": "First"}).output_for_node("named") == "First"
+    assert len(store.list_runs(TASK)) == 1
+
+
+def test_a_password_is_shown_neither_by_the_resource_nor_in_dagsters_configuration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    secret_url = f"postgresql://pay:{SECRET}@db/receipts"
+    monkeypatch.setenv("PAY_RECEIPTS", secret_url)
+    assert SECRET not in repr(ReceiptStoreResource(url=secret_url))
+    assert SECRET not in str(ReceiptStoreResource(url=secret_url))
+
+    resource = ReceiptStoreResource(url=dg.EnvVar("PAY_RECEIPTS"))
+    assert SECRET not in repr(resource)
+    assert resource.url == dg.EnvVar("PAY_RECEIPTS")  # the name is all that definitions hold
+
+
+def test_two_code_locations_that_share_only_the_store_see_the_same_month(
+    store: ReceiptStore, url: str, put: Put
+) -> None:
+    """Neither imports the other's definitions; one writes months its own way."""
+    ours = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
+    theirs = dg.MonthlyPartitionsDefinition(
+        "2020-01", fmt="%Y-%m", timezone="Asia/Jakarta", end_offset=24
+    )
+
+    @dg.asset(name="calc", partitions_def=theirs)
+    @recorded(TASK, variables={"month": partition_format("%Y-%m")})
+    def calculated(context: dg.AssetExecutionContext) -> None: ...
+
+    @dg.asset(name="send", partitions_def=ours)
+    @recorded("pay/monthly/send", variables={"month": partition_format("%Y-%m")})
+    @gated(TASK)
+    def sent(context: dg.AssetExecutionContext) -> None: ...
+
+    def location(asset: Any) -> Any:
+        resources = {"receipts": ReceiptStoreResource(url=url)}
+        return dg.Definitions(assets=[asset], resources=resources)
+
+    def execute(defs: Any, key: str) -> bool:
+        job = defs.resolve_implicit_global_asset_job_def()
+        with dg.DagsterInstance.ephemeral() as instance:  # each location has a Dagster of its own
+            run = job.execute_in_process(partition_key=key, instance=instance, raise_on_error=False)
+            return bool(run.success)
+
+    assert not execute(location(sent), "2026-09-01")
+    assert execute(location(calculated), "2026-09")
+    assert execute(location(sent), "2026-09-01")
+    assert not execute(location(sent), "2026-10-01")
+
+
+def test_what_is_on_record_outlives_dagsters_own_history(
+    store: ReceiptStore, receipts: Any
+) -> None:
+    with dg.DagsterInstance.ephemeral() as instance:
+        dg.materialize([calc], resources=receipts, instance=instance)
+        instance.wipe()
+    (receipt,) = open_store(store.url).list_runs(TASK)
+    assert receipt.status == "success"
