@@ -1,0 +1,37 @@
+"""The fast rules give the sums of the plain definition, or none at all."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.hashing.tables import tables
+from ubunye_core.hashing import rows_v1
+from ubunye_core.hashing.arrow import PlainLines
+from ubunye_core.hashing.fast.engine import fast_sums
+from ubunye_core.hashing.fast.texts import Texts
+
+TEXTS = Texts()
+
+
+def plain_and_fast(table: pa.Table) -> tuple[rows_v1.Sums, rows_v1.Sums]:
+    names = sorted(table.column_names)
+    plain, fast = rows_v1.Sums(), rows_v1.Sums()
+    for batch in table.to_batches():
+        plain.merge(PlainLines(table.schema).sums([batch], names))
+        fast.merge(fast_sums(TEXTS, batch, names))
+    return plain, fast
+
+
+@given(tables())
+def test_any_table_has_the_sums_of_the_plain_definition(table: pa.Table) -> None:
+    plain, fast = plain_and_fast(table)
+    assert fast == plain
+
+
+@given(tables(), st.data())
+def test_any_slice_has_them_too(table: pa.Table, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, table.num_rows))
+    plain, fast = plain_and_fast(table.slice(start, data.draw(st.integers(0, 9))))
+    assert fast == plain
