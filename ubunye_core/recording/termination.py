@@ -28,20 +28,21 @@ class Termination:
     """
 
     def __init__(self) -> None:
-        self._pid = os.getpid()
         self._watching = False
 
     def watch(self) -> None:
         """Begin to watch for SIGTERM."""
         main = threading.current_thread() is threading.main_thread()
         if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            _forks.stay_stoppable()
             signal.signal(signal.SIGTERM, self._stop)
-            self._watching = True
+            _forks.watched = self._watching = True
 
     def unwatch(self) -> None:
         """Leave SIGTERM as it was found."""
         if self._watching and signal.getsignal(signal.SIGTERM) == self._stop:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            _forks.watched = False
         self._watching = False
 
     @staticmethod
@@ -61,9 +62,6 @@ class Termination:
                     raise Terminated
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
-        if os.getpid() != self._pid:  # a forked child has inherited the handler, not the run
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            os.kill(os.getpid(), signal.SIGTERM)
         if _postponed.depth:
             _postponed.came = True
             return
@@ -78,3 +76,38 @@ class _Postponed:
 
 
 _postponed = _Postponed()
+
+
+class _Forks:
+    """A forked child is not the run: SIGTERM ends it at once, as it would without us.
+
+    The signal is held back while a child is made, for Python forgets one that comes to a child
+    before its handlers are in order.
+    """
+
+    def __init__(self) -> None:
+        self.watched = self._registered = False
+        self._of_thread = threading.local()  # several may make a child at the same time
+
+    def stay_stoppable(self) -> None:
+        """From now on, give children the ordinary SIGTERM."""
+        if not self._registered:
+            self._registered = True
+            os.register_at_fork(
+                before=self._hold, after_in_parent=self._release, after_in_child=self._ordinary
+            )
+
+    def _hold(self) -> None:
+        self._of_thread.mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+
+    def _release(self) -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._of_thread.mask)
+
+    def _ordinary(self) -> None:
+        if self.watched:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            self.watched = False
+        self._release()
+
+
+_forks = _Forks()
