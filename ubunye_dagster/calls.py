@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, aclosing
 from typing import Any, TypeVar, cast
 
 from ubunye_core import ConfigError, ReceiptStore, open_store
@@ -17,6 +17,7 @@ from ubunye_dagster import compat
 from ubunye_dagster.resource import ReceiptStoreResource
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+_DECORATORS = "__receipt_decorators__"
 Around = Callable[[Any, ReceiptStore], AbstractContextManager[Mapping[str, object]]]
 
 
@@ -40,6 +41,12 @@ def around_calls(
         gives: The name of the one argument that ``around`` gives, if the function has it.
     """
     _check(function, by)
+    inside = decorators_of(function)
+    if "recorded" in inside:
+        raise ConfigError(
+            f"@{by} stands above @recorded on {function.__qualname__}.",
+            hint="The order is @asset, @recorded, @gated; and one @recorded.",
+        )
     signature = inspect.signature(function)
     needs_resource = store is None
     passes_resource = resource_key in signature.parameters
@@ -77,8 +84,9 @@ def around_calls(
     @functools.wraps(function)
     async def async_generator(*args: Any, **kwargs: Any) -> Any:
         with entered(args, kwargs) as given:
-            async for each in function(*args, **with_given(given, kwargs)):
-                yield each
+            async with aclosing(function(*args, **with_given(given, kwargs))) as results:
+                async for each in results:
+                    yield each
 
     if inspect.iscoroutinefunction(function):
         wrapper: Any = coroutine
@@ -89,8 +97,14 @@ def around_calls(
     else:
         wrapper = plain
     adds = resource_key if needs_resource and not passes_resource else None
+    setattr(wrapper, _DECORATORS, (by, *inside))
     _show(wrapper, signature, adds=adds, hides=gives)
     return cast("Function", wrapper)
+
+
+def decorators_of(function: Any) -> tuple[str, ...]:
+    """Which of this library's decorators a function has, the outermost first."""
+    return getattr(function, _DECORATORS, ())
 
 
 def _check(function: object, by: str) -> None:

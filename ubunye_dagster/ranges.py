@@ -27,10 +27,18 @@ class EachPartition:
             self.heartbeat_every = every
 
     def save(self, receipt: Receipt) -> None:
-        """Keep the receipt, and its copy for each other partition."""
-        self._store.save(receipt)
-        for batch in self._batches[1:]:
-            self._store.save(_copy(receipt, batch))
+        """Keep the receipt, and its copy for each other partition.
+
+        One that cannot be saved keeps none of the others from it.
+        """
+        first_error: Exception | None = None
+        for each in (receipt, *(_copy(receipt, batch) for batch in self._batches[1:])):
+            try:
+                self._store.save(each)
+            except Exception as error:
+                first_error = first_error or error
+        if first_error is not None:
+            raise first_error
 
     def load(self, task: str, run_id: str) -> Receipt:
         """The receipt of one run."""

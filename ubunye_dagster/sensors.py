@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -29,6 +30,8 @@ from ubunye_dagster.keys import KeyOf, key_by_variables
 from ubunye_dagster.resource import RESOURCE_KEY
 
 RUNS_A_TICK = 20
+TICK_SECONDS = 30.0
+"""How long a tick goes on asking; Dagster ends one that takes a minute."""
 LOOKBACK = timedelta(days=14)
 UPSTREAM_TAG, RECEIPT_TAG = "ubunye/upstream", "ubunye/receipt"
 
@@ -187,12 +190,12 @@ class _Look:
         store: ReceiptStore,
     ) -> _Tick:
         """What to request now, oldest first, and what is left for later ticks."""
-        tick = _Tick(requested)
+        tick, until = _Tick(requested), time.monotonic() + TICK_SECONDS
         for key, receipt in sorted(newest.items(), key=self._age):
             run_key = self._run_key(key, receipt.run_id)
             if run_key in requested:
                 requested[run_key] = max(requested[run_key], receipt.started_at)
-            elif len(tick.requests) == self.at_most:
+            elif len(tick.requests) == self.at_most or time.monotonic() > until:
                 tick.left.append(receipt)
             else:
                 self._ask(key, receipt, store, tick)

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from ubunye_core import ConfigError, Receipt, ReceiptStore, Run, Status
-from ubunye_dagster import ReceiptStoreResource, partition_format, recorded
+from ubunye_dagster import ReceiptStoreResource, gated, partition_format, recorded
 
 TASK = "pay/monthly/calc"
 MONTHLY = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
@@ -295,6 +295,16 @@ def test_an_asset_can_be_called_directly(store: ReceiptStore, receipts: dict[str
     assert receipt.triggered_by.asserted_by == "os-user"
 
 
+def test_an_op_can_be_called_directly(store: ReceiptStore, receipts: dict[str, Any]) -> None:
+    @dg.op
+    @recorded(TASK, variables={"month": "2026-10"})
+    def calc(context: dg.OpExecutionContext, amount: int) -> int:
+        return amount + 1
+
+    assert calc(dg.build_op_context(resources=receipts), 1) == 2
+    assert only(store).variables == {"month": "2026-10"}
+
+
 @pytest.mark.parametrize(
     ("tags", "kind", "actor", "reason"),
     [
@@ -358,6 +368,15 @@ def test_the_wrong_order_of_decorators_is_refused() -> None:
         @recorded(TASK)
         @dg.asset
         def calc(context) -> None: ...  # type: ignore[no-untyped-def]
+
+
+def test_a_gate_above_the_recorder_is_refused() -> None:
+    """Its refusals would leave no receipt."""
+    with pytest.raises(ConfigError, match="@asset, @recorded, @gated"):
+
+        @gated("pay/monthly/other")
+        @recorded(TASK)
+        def calc(context: dg.AssetExecutionContext) -> None: ...
 
 
 def test_a_name_that_is_no_task_is_refused_when_it_is_decorated() -> None:
