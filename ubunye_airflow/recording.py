@@ -23,7 +23,18 @@ from ubunye_airflow.compat import (
 )
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
 from ubunye_airflow.variables import recorded_variables
-from ubunye_core import ConfigError, Run, Status, Window, record_run
+from ubunye_core import (
+    ConfigError,
+    Found,
+    MissingExtraError,
+    Receipt,
+    ReceiptStore,
+    Run,
+    Status,
+    StoreUnavailableError,
+    Window,
+    record_run,
+)
 
 log = logging.getLogger(__name__)
 
@@ -102,7 +113,7 @@ def recorded(
     recording = record_run(
         task,
         variables=recorded_variables(variables),
-        store=hook.get_conn(),
+        store=_store(hook),
         window=window_given or window(context),
         triggered_by=triggered_by(context, reason),
         orchestrator=orchestrator(context),
@@ -133,6 +144,35 @@ def how_it_ended(error: BaseException) -> Status | None:
     if isinstance(error, DownstreamTasksSkipped):
         return Status.SUCCESS
     return None
+
+
+class NoStore:
+    """Stands in for a store that could not be looked up: it keeps nothing and answers nothing."""
+
+    def __init__(self, why: str) -> None:
+        self.url, self._why = "(a store that could not be looked up)", why
+
+    def save(self, receipt: Receipt) -> None:
+        raise StoreUnavailableError(self._why)
+
+    def load(self, task: str, run_id: str) -> Receipt:
+        raise StoreUnavailableError(self._why)
+
+    def list_runs(self, task: str, n: int = 20) -> Found:
+        raise StoreUnavailableError(self._why)
+
+    def search(self, *args: Any, **kwargs: Any) -> Found:
+        raise StoreUnavailableError(self._why)
+
+
+def _store(hook: ReceiptStoreHook) -> ReceiptStore:
+    """The store. What is wrong raises; what is only away now must not break the run."""
+    try:
+        return hook.get_conn()
+    except (ConfigError, MissingExtraError):
+        raise
+    except Exception as error:
+        return NoStore(f"The receipt store could not be looked up ({type(error).__name__}).")
 
 
 def take_pins(run: Run, context: Mapping[str, Any]) -> None:
