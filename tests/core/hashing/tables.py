@@ -79,6 +79,15 @@ FLAT: list[tuple[pa.DataType, Values]] = [
 ]
 """Each type with its values, temporal ones as the integers they are stored as."""
 
+_ENCODED: list[tuple[pa.DataType, Values]] = [
+    (pa.dictionary(pa.int8(), pa.string()), TEXTS),
+    (pa.dictionary(pa.int32(), pa.int64()), integers(64)),
+    (pa.uuid(), st.binary(min_size=16, max_size=16)),
+    (pa.bool8(), st.integers(-2, 2)),
+    (pa.json_(), TEXTS),
+]
+"""Types that Arrow builds from Python values in a column only, not inside others."""
+
 _KEYS: list[tuple[pa.DataType, Values]] = [
     (pa.string(), TEXTS),
     (pa.int64(), integers(64)),
@@ -129,7 +138,7 @@ def tables(draw: st.DrawFn, most_rows: int = 12) -> pa.Table:
     names = draw(st.lists(TEXTS, min_size=1, max_size=5, unique=True))
     columns = []
     for _ in names:
-        type_, values = draw(typed_values())
+        type_, values = draw(typed_values() | st.sampled_from(_ENCODED))
         cells = st.none() | values if draw(st.integers(0, 3)) else values
         columns.append(pa.array(draw(st.lists(cells, min_size=rows, max_size=rows)), type_))
     return pa.Table.from_arrays(columns, names=names)

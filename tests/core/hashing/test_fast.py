@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,3 +36,31 @@ def test_any_slice_has_them_too(table: pa.Table, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, table.num_rows))
     plain, fast = plain_and_fast(table.slice(start, data.draw(st.integers(0, 9))))
     assert fast == plain
+
+
+WORDS = pa.array(["ann", None, 'b"b', ""])
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.DictionaryArray.from_arrays(pa.array([0, None, 1, 2, 3], pa.int8()), WORDS),
+        pa.RunEndEncodedArray.from_arrays(pa.array([1, 2, 5, 6], pa.int16()), WORDS),
+        pa.RunEndEncodedArray.from_arrays(
+            pa.array([2, 5], pa.int32()),
+            pa.DictionaryArray.from_arrays(pa.array([1, 0], pa.int8()), WORDS),
+        ),
+        pa.DictionaryArray.from_arrays(
+            pa.array([0, 1, 1, 2], pa.uint16()), WORDS.cast(pa.string_view())
+        ),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_nulls_that_an_encoding_hides_are_nulls(array: pa.Array) -> None:
+    for column in (array, array[1:4]):
+        table = pa.table({"a": column, "b": pa.array([1] * len(column))})
+        plain, fast = plain_and_fast(table)
+        assert fast == plain
+        nested = pa.table({"s": pa.StructArray.from_arrays([column], ["x"])})
+        plain, fast = plain_and_fast(nested)
+        assert fast == plain

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ubunye_core.hashing import text
+from ubunye_core.hashing.fast.layouts import plain_layout
 from ubunye_core.hashing.fast.query import Column, Part
 from ubunye_core.hashing.types import is_
 
@@ -26,7 +27,8 @@ def object_parts(texts: Texts, members: Iterable[tuple[str, Any]]) -> list[Part]
     """The parts of ``{"name":value,...}`` for each row, given names and arrays in order."""
     parts: list[Part] = []
     begun: Any = None  # in which rows a member stands already; None before the first
-    for name, array in members:
+    for name, encoded in members:
+        array = plain_layout(encoded)  # which also shows the nulls that an encoding hides
         if is_("null", array.type):
             continue
         name_text = f"{text.string_text(name)}:"

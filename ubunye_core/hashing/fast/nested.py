@@ -54,16 +54,16 @@ def joined_maps(texts: Texts, array: Any) -> Any:
     keys, items = array.keys.slice(first, count), array.items.slice(first, count)
     if keys.null_count:
         raise UnhashableError("holds a map with a null key")
-    places = _places(keys)
+    places, values = _places(keys), texts.array(items).fill_null("null")
     same_map = np.repeat(np.arange(len(array)), lengths)
     rows, same_map = same_map, same_map[1:] == same_map[:-1]
     if not _rises(places, same_map):
         entries = pa.table({"row": rows, "place": places})
         order = pc.sort_indices(entries, sort_keys=[("row", "ascending"), ("place", "ascending")])
-        places, items = places.take(order), items.take(order)
+        places, values = places.take(order), values.take(order)
         if not _rises(places, same_map):
             raise UnhashableError("holds a map with one key twice")
-    parts = [*_key_parts(keys.type, places), Column(texts.array(items).fill_null("null"))]
+    parts = [*_key_parts(keys.type, places), Column(values)]
     return _joined(array, lengths, texts.session.texts(parts, count))
 
 

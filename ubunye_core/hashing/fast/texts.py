@@ -10,8 +10,9 @@ import pyarrow.compute as pc
 
 from ubunye_core.hashing.columns import writer
 from ubunye_core.hashing.fast import calendar, floats, nested, strings
+from ubunye_core.hashing.fast.layouts import plain_layout
 from ubunye_core.hashing.fast.query import AS_TEXT, Column, Part, Session
-from ubunye_core.hashing.types import BINARIES, LISTS, STRINGS, is_, is_any, type_name
+from ubunye_core.hashing.types import BINARIES, LISTS, STRINGS, is_, is_any
 
 
 class Texts:
@@ -22,8 +23,10 @@ class Texts:
         self._constants: dict[str, tuple[int, Any, Any]] = {}
 
     def parts(self, array: Any, before: str = "") -> list[Part]:
-        """The parts of ``before`` and the value's text, for the rows whose value is not null."""
-        array = plain_layout(array)
+        """The parts of ``before`` and the value's text, for the rows whose value is not null.
+
+        The array must be in plain layout.
+        """
         type_ = array.type
         if is_("boolean", type_):
             return [Column(pc.if_else(array, f"{before}true", f"{before}false"))]
@@ -53,6 +56,7 @@ class Texts:
 
     def array(self, array: Any) -> Any:
         """The texts of an array as an array, null for a null."""
+        array = plain_layout(array)
         if is_("null", array.type):
             return pa.nulls(len(array), pa.string())
         if not len(array):
@@ -81,25 +85,6 @@ class Texts:
             rows,
             [validity, offsets.slice(0, 4 * (rows + 1)), data.slice(0, rows * len(encoded))],
         )
-
-
-def plain_layout(array: Any) -> Any:
-    """The values of a dictionary, of runs or of an extension, in an array of their own."""
-    type_ = array.type
-    if isinstance(type_, pa.BaseExtensionType):
-        name = type_name(type_)
-        if name == "extension<arrow.bool8>":
-            return pc.not_equal(array.storage, 0)
-        return array if name == "extension<arrow.uuid>" else plain_layout(array.storage)
-    if is_("dictionary", type_):
-        return plain_layout(plain_layout(array.dictionary).take(array.indices))
-    if is_("run_end_encoded", type_):
-        return plain_layout(pc.run_end_decode(array))
-    if is_("string_view", type_):
-        return array.cast(pa.string())
-    if is_("binary_view", type_):
-        return array.cast(pa.binary())
-    return array
 
 
 def _decimals(array: Any) -> Any:
