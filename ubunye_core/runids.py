@@ -6,9 +6,11 @@ import hashlib
 import os
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 _VERSION_7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def new_run_id(started_at: datetime) -> str:
@@ -30,13 +32,13 @@ def time_in(run_id: str) -> datetime | None:
     if match is None:
         return None
     try:
-        return datetime.fromtimestamp(int(match[1] + match[2], 16) / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
+        return _EPOCH + timedelta(milliseconds=int(match[1] + match[2], 16))
+    except OverflowError:
         return None
 
 
 def _version_7(moment: datetime, tail: bytes) -> str:
-    milliseconds = int(moment.timestamp() * 1000) & (1 << 48) - 1
+    milliseconds = (moment - _EPOCH) // timedelta(milliseconds=1) & (1 << 48) - 1
     number = milliseconds << 80 | int.from_bytes(tail, "big")
     number = number & ~(0xF << 76) | 7 << 76
     number = number & ~(0x3 << 62) | 2 << 62
