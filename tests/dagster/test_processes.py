@@ -7,11 +7,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from ubunye_core import ReceiptStore, Status
+from ubunye_core import ReceiptStore, Status, Verdict, job_health
 
 ROOT = Path(__file__).parents[2]
 TASK = "pay/monthly/calc"
@@ -59,3 +60,6 @@ def test_a_run_that_is_killed_says_running_until_it_is_found_stuck(
     process.kill()
     process.wait()
     assert [each.status for each in store.list_runs(TASK)] == [Status.RUNNING]
+    health = job_health(TASK, store=store, now=datetime.now(UTC) + timedelta(minutes=10))
+    assert health.verdict is Verdict.FAIL
+    assert len(health.tasks[0].stuck) == 1
