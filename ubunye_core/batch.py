@@ -9,7 +9,7 @@ from datetime import date, datetime
 from numbers import Integral
 
 from ubunye_core.errors import ConfigError
-from ubunye_core.masking import MASK, is_secret_name
+from ubunye_core.masking import MASK, is_secret_name, masked_value
 from ubunye_core.times import as_utc, in_iso
 
 NOT_IN_BATCH = frozenset({"mode", "dtf"})
@@ -79,13 +79,14 @@ def texts_of(variables: Mapping[str, object] | None) -> dict[str, str]:
 def comparable(variables: Mapping[str, Scalar]) -> dict[str, str]:
     """The variables of a receipt as text: those that are not null, and whose names may be known.
 
-    One that a foreign recorder masked is ``***``: there, and equal to nothing.
+    One that a foreign recorder masked is ``***``: there, and equal to nothing. Of a URL, all but
+    its password is compared.
     """
     texts = {}
     for name, value in variables.items():
         text = text_of(value, name=name)
         if text is not None and not is_secret_name(name):
-            texts[name] = text
+            texts[name] = masked_value(text)
     return texts
 
 
@@ -139,4 +140,6 @@ def agrees(variables: Mapping[str, Scalar], wanted: Mapping[str, str]) -> bool:
     if not wanted:
         return True
     texts = comparable(variables)
-    return all(text != MASK and texts.get(name) == text for name, text in wanted.items())
+    return all(
+        text != MASK and texts.get(name) == masked_value(text) for name, text in wanted.items()
+    )

@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ubunye_core.batch import NOT_IN_BATCH, shown, texts_of
 from ubunye_core.errors import ConfigError, StoreUnavailableError, UbunyeError
-from ubunye_core.masking import is_secret_name
+from ubunye_core.masking import is_secret_name, masked_value
 from ubunye_core.names import is_pattern
 from ubunye_core.questions.answer import Moment, Verdict, named, together, unavailable
 from ubunye_core.questions.evidence import Evidence, gather
@@ -112,7 +112,7 @@ def check_upstream(
         ConfigError: a requirement is wrong, or names a variable that this run does not have.
     """
     moment = Moment.of(now)
-    texts = texts_of(variables)
+    texts = {name: masked_value(text) for name, text in texts_of(variables).items()}
     answers: list[RequirementAnswer] = []
     for requirement in requirements_of(requirements):
         wanted = _wanted(requirement, texts)
@@ -148,7 +148,7 @@ def _wanted(requirement: Requirement, texts: Mapping[str, str]) -> dict[str, str
     """The variables that must agree, by name."""
     asked = requirement.variables
     if isinstance(asked, Mapping):
-        return {name: str(text) for name, text in asked.items()}
+        return {name: masked_value(str(text)) for name, text in asked.items()}
     if asked is None:
         batch = {
             name: text

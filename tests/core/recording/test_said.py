@@ -17,6 +17,8 @@ from ubunye_core import (
     Receipt,
     Status,
     UpstreamNotMetError,
+    Verdict,
+    check_upstream,
     fingerprint,
     record_run,
 )
@@ -253,3 +255,16 @@ def test_a_masked_variable_is_no_part_of_the_batch(store: MemoryStore, only: Onl
     with record_run(TASK, variables={"month": "2026-10", "token": SECRET}, store=store):
         pass
     assert only().batch.as_dict() == {"month": "2026-10"}
+
+
+def test_a_url_is_compared_and_shown_without_its_password(store: MemoryStore) -> None:
+    with record_run(TASK, variables={"source": f"ftp://ada:{SECRET}@h/x"}, store=store):
+        pass
+    for source, met in (
+        (f"ftp://ada:{SECRET}@h/x", True),
+        ("ftp://ada:rotated@h/x", True),
+        (f"ftp://ada:{SECRET}@h/y", False),
+    ):
+        answer = check_upstream(TASK, variables={"source": source}, store=store)
+        assert (answer.verdict is Verdict.PASS) is met
+        assert SECRET not in str(answer)
