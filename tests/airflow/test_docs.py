@@ -1,0 +1,39 @@
+"""The code of the how-to page is run as it stands."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from airflow.sdk import DAG, DagRunState
+
+from tests.airflow.conftest import RunDag
+from ubunye_core import ReceiptStore
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "airflow.md"
+BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
+
+
+def test_the_code_of_the_page_runs_and_the_payment_waits_for_the_calculation(
+    store: ReceiptStore,
+    store_url: str,
+    tmp_path: Path,
+    run_dag: RunDag,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("UBUNYE_STORE", store_url)
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"id": [1, 2]}).to_csv("people.csv", index=False)
+    names: dict[str, Any] = {"__name__": "a_dag_file"}
+    with DAG("page", schedule=None):
+        for block in BLOCKS:
+            exec(compile(block, str(PAGE), "exec"), names)
+    assert len(BLOCKS) == 5
+    month = {"month": "2026-10"}
+    for dag_id in ("pay_calc", "pay_send"):
+        assert run_dag(names[dag_id](), month).state == DagRunState.SUCCESS
+    assert [run.task for run in store.search()] == ["pay/monthly/send", "pay/monthly/calc"]
+    assert store.search("pay/monthly/send")[0].upstreams[0].task == "pay/monthly/calc"
