@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from ubunye_core import (
     ConfigError,
@@ -43,13 +43,21 @@ def ask(
     store: ReceiptStore,
     wait: timedelta | str | None = None,
 ) -> UpstreamAnswer:
-    """Whether every upstream has succeeded for every partition."""
+    """Whether every upstream has succeeded for every partition.
+
+    The partitions of a range wait together, as long as one of them would.
+    """
+    if len(batches) == 1:
+        return wait_for_upstream(requires, variables=batches[0].variables, store=store, wait=wait)
+    if wait is None:
+        length = max(each.length for each in requires)
+    else:
+        length = Requirement(requires[0].task, wait=wait).length
+    deadline = datetime.now(UTC) + length
     answers = [
-        wait_for_upstream(requires, variables=batch.variables, store=store, wait=wait)
+        wait_for_upstream(requires, variables=batch.variables, store=store, deadline=deadline)
         for batch in batches
     ]
-    if len(answers) == 1:
-        return answers[0]
     lacking = [
         (batch.partition, answer)
         for batch, answer in zip(batches, answers, strict=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import timedelta
 from typing import Any
 
 import dagster as dg
@@ -208,3 +210,16 @@ def test_of_a_range_every_partition_must_pass(store: ReceiptStore, receipts: Any
     passed = store.search("pay/monthly/send", limit=2)
     for receipt in passed:
         assert {pin.run_id for pin in receipt.upstreams} == {first.run_id, second.run_id}
+
+
+def test_the_partitions_of_a_range_wait_together(receipts: Any, put: Put) -> None:
+    put("running", dt="2026-10-01")
+    wait, poll = timedelta(seconds=1), timedelta(milliseconds=100)
+
+    @dg.asset(partitions_def=DAILY, backfill_policy=ONE_RUN)
+    @gated({"task": TASK, "wait": wait, "poll": poll}, variables={"dt": partition_key()})
+    def send(context: dg.AssetExecutionContext) -> None: ...
+
+    began = time.monotonic()
+    assert not materialize_range(send, receipts, "2026-10-01", "2026-10-30").success
+    assert time.monotonic() - began < 20  # not thirty seconds
