@@ -46,8 +46,10 @@ class Look:
     """The whole answer as JSON; None where the question could not be asked."""
     pause: timedelta = timedelta(0)
     """How long to pause before the next look."""
+    next_end: timedelta = timedelta(0)
+    """How long until the next deadline of a requirement."""
     left: timedelta = timedelta(0)
-    """How long there is still to wait."""
+    """How long until the last one."""
 
     def fields(self) -> dict[str, Any]:
         """This look as JSON, for the event of a trigger."""
@@ -156,9 +158,14 @@ def judge(
         if not each.met and not each.decided
     ]
     if pause is not None:
-        left = max((end - now for end in ends), default=pause)
+        coming = [end - now for end in ends if end > now]
         return Look(
-            outcome=Outcome.WAIT, message=answer.reason, answer=fields, pause=pause, left=left
+            outcome=Outcome.WAIT,
+            message=answer.reason,
+            answer=fields,
+            pause=pause,
+            next_end=min(coming),
+            left=max(coming),
         )
     if answer.verdict is Verdict.PASS:
         return Look(outcome=Outcome.OPEN, message=answer.reason, answer=fields)

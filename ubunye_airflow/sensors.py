@@ -129,6 +129,7 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         if isinstance(self._asked.poll, timedelta):
             kwargs.setdefault("poke_interval", self._asked.poll)
         super().__init__(mode=mode, **kwargs)
+        self._usual_wait = timedelta(seconds=self.timeout)
         self.required_task, self.variables = required_task, variables
         self.requires = None if requires is None else _as_written(requires)
         self.config = None if config is None else str(config)
@@ -228,7 +229,7 @@ class UpstreamReceiptSensor(BaseSensorOperator):
     def _patient(self, requirement: Requirement) -> Requirement:
         """The requirement with the waiting that holds for it in this sensor."""
         if self._waits_as_told or (requirement.wait is None and not requirement.optional):
-            requirement = replace(requirement, wait=timedelta(seconds=self.timeout))
+            requirement = replace(requirement, wait=self._usual_wait)
         return replace(requirement, poll=None) if self._polls_as_told else requirement
 
     def _beside_dag(self, config: str) -> Path:
@@ -268,7 +269,7 @@ class UpstreamReceiptSensor(BaseSensorOperator):
             return pause
         if not self.exponential_backoff:
             return self._look.pause.total_seconds()
-        return min(pause, self._look.left.total_seconds())
+        return min(pause, self._look.next_end.total_seconds())
 
     def _wait_began(self, context: Any) -> datetime:
         """When the first look of this task was: of its first try, where Airflow can tell."""

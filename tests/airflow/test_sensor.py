@@ -10,7 +10,7 @@ import pytest
 from airflow.sdk import DAG
 from airflow.sdk.exceptions import AirflowFailException, AirflowSensorTimeout, TaskDeferred
 
-from tests.airflow.conftest import CALC, T0, Ended, RunDag, TellingSensor, a_receipt
+from tests.airflow.conftest import CALC, RAISED, T0, Ended, RunDag, TellingSensor, a_receipt
 from ubunye_airflow import UpstreamReceiptSensor
 from ubunye_core import ReceiptStore, Requirement, Status
 
@@ -163,6 +163,7 @@ def test_each_requirements_own_wait_holds_unless_the_sensor_says_otherwise() -> 
     week = timedelta(days=7)
     assert [each.wait for each in own.gate().requires] == [timedelta(days=10), week, None]
     assert own.timeout == timedelta(days=10).total_seconds()
+    assert [each.wait for each in own.gate().requires] == [timedelta(days=10), week, None]
     told = a_sensor(required_task=None, requires=requires, wait="1h")
     assert [each.length for each in told.gate().requires] == [timedelta(hours=1)] * 3
 
@@ -293,6 +294,41 @@ def test_a_retry_does_not_wait_anew(
     assert ended.states == {"gate": "failed"}
     assert isinstance(ended.errors["gate"], AirflowSensorTimeout)
     assert BreaksOnce.looks == 1
+
+
+class Counts(TellingSensor):
+    """How often it has looked."""
+
+    looks = 0
+
+    def poke(self, context: Any) -> Any:
+        type(self).looks += 1
+        return super().poke(context)
+
+
+def test_who_clears_the_task_means_to_wait_anew(
+    store: ReceiptStore, store_url: str, run_dag: RunDag
+) -> None:
+    from airflow import settings
+    from airflow.models.taskinstance import TaskInstance, clear_task_instances
+    from airflow.sdk.definitions.dag import _run_task
+
+    store.save(a_receipt(month="2026-09"))
+    with DAG("cleared", schedule=None) as dag:
+        asked = {"required_task": CALC, "variables": MONTH, "store": store_url, "retries": 1}
+        gate = Counts(task_id="gate", mode="poke", wait="0.5s", poll="0.1s", **asked)
+    assert run_dag(dag).states == {"gate": "failed"}
+    session = settings.Session()
+    found = session.query(TaskInstance).filter_by(dag_id="cleared").all()
+    clear_task_instances(found, session)
+    session.commit()
+    (ti,) = session.query(TaskInstance).filter_by(dag_id="cleared")
+    ti.try_number += 1
+    session.commit()
+    Counts.looks = 0
+    _run_task(ti=ti, task=gate)
+    assert isinstance(RAISED["gate"], AirflowSensorTimeout)
+    assert Counts.looks > 1
 
 
 def test_a_running_upstream_is_still_waited_for_after_a_minute(

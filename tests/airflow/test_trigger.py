@@ -124,6 +124,18 @@ def test_the_last_pause_ends_at_the_deadline(store: ReceiptStore, store_url: str
     assert (look.pause, look.left) == (timedelta(minutes=2), timedelta(minutes=2))
 
 
+def test_of_several_deadlines_the_next_one_is_looked_at_and_the_last_one_kept(
+    store: ReceiptStore, store_url: str
+) -> None:
+    store.save(a_receipt(month="2026-09"))
+    requires = [{"task": CALC, "wait": "1h"}, {"task": CALC, "wait": "3h"}]
+    asked = {"required_task": None, "requires": requires, "wait": None}
+    gate = deferred(store=store_url, **asked).trigger.gate
+    answer = check_upstream(gate.requires, variables=MONTH, store=store)
+    look = judge(answer, patience=Patience(gate.since), poll=gate.poll, now=gate.since)
+    assert (look.next_end, look.left) == (timedelta(hours=1), timedelta(hours=3))
+
+
 def test_airflows_own_timeout_comes_after_the_triggers_deadline(
     store: ReceiptStore, store_url: str
 ) -> None:
