@@ -239,6 +239,9 @@ def _expectation(rule: Fields) -> Expectation:
     return Expectation(
         rule=rule.optional_text("rule") or "",
         passed=rule.optional_boolean("passed"),
+        output=rule.optional_text("output") or "",
+        failed=rule.optional_integer("failed"),
+        total=rule.optional_integer("total"),
         extra=rule.rest(),
     )
 
@@ -366,4 +369,12 @@ def _timing_json(timing: Timing) -> dict[str, Json]:
 
 
 def _expectation_json(rule: Expectation) -> dict[str, Json]:
-    return _with_rest({"rule": rule.rule, "passed": rule.passed}, rule.extra)
+    # All five always: ubunye-engine prints each, and fails where one is absent.
+    said: dict[str, Json] = {
+        "rule": rule.rule,
+        "passed": rule.passed,
+        "output": rule.output,
+        "failed": rule.failed,
+        "total": rule.total,
+    }
+    return _with_rest(said, rule.extra)

@@ -161,6 +161,12 @@ class Expectation:
 
     rule: str
     passed: bool | None
+    output: str = ""
+    """The input or output it speaks of."""
+    failed: int | None = None
+    """How many rows broke it."""
+    total: int | None = None
+    """Of how many."""
     extra: Mapping[str, Json] = field(default_factory=dict)
 
 

@@ -133,7 +133,13 @@ def _held(expectation: Expectation) -> str:
 
 
 def _more(expectation: Expectation) -> str:
-    return ", ".join(f"{name}={value}" for name, value in expectation.extra.items()) or "-"
+    said = {
+        "output": expectation.output or None,
+        "failed": expectation.failed,
+        "total": expectation.total,
+        **expectation.extra,
+    }
+    return ", ".join(f"{name}={value}" for name, value in said.items() if value is not None) or "-"
 
 
 def _show_steps(title: str, steps: Sequence[Step]) -> None:

@@ -16,7 +16,7 @@ from ubunye_core.hashing import Fingerprint, fingerprint
 from ubunye_core.masking import clean_text, masked_url
 from ubunye_core.questions.requirements import RequirementLike
 from ubunye_core.questions.upstream import UpstreamAnswer, require
-from ubunye_core.receipt import Counts, Expectation, Json, Receipt, Status, Step, Timing
+from ubunye_core.receipt import Counts, Expectation, Receipt, Status, Step, Timing
 from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.times import utc_now
 
@@ -153,6 +153,7 @@ class Run:
         output: str | None = None,
         column: str | None = None,
         failed: int | None = None,
+        total: int | None = None,
     ) -> bool:
         """Record a rule that was checked, and return whether it passed.
 
@@ -162,16 +163,18 @@ class Run:
             output: The input or output it speaks of.
             column: The column it speaks of.
             failed: How many rows broke it.
+            total: Of how many.
         """
-        said: dict[str, Json] = {
-            "output": None if output is None else str(output),
-            "column": None if column is None else str(column),
-            "failed": _whole(failed),
-        }
-        known = {name: value for name, value in said.items() if value is not None}
         held = _truth(passed)
+        found = Expectation(
+            rule=self.clean(rule),
+            passed=held,
+            output="" if output is None else str(output),
+            failed=_whole(failed),
+            total=_whole(total),
+            extra={} if column is None else {"column": str(column)},
+        )
         with self._lock:
-            found = Expectation(rule=self.clean(rule), passed=held, extra=known)
             rules = (*self._receipt.expectations, found)
             self._receipt = replace(self._receipt, expectations=rules)
         return held is True

@@ -101,7 +101,7 @@ def everything(run_id: str = "r-1") -> dict[str, object]:
         "outputs": (Step(name="adults", direction="output", hash_error="no such type"),),
         "upstreams": (Pin(task="pay/monthly/tax", run_id="t-9", data_hashes={"tax": "sha256:bb"}),),
         "timings": (Timing(step="Transform", seconds=1.5),),
-        "expectations": (Expectation(rule="amount > 0", passed=False, extra={"failed": 3}),),
+        "expectations": (Expectation(rule="amount > 0", passed=False, failed=3),),
         "counts": Counts(extracted=8, loaded=5),
         "error": "ValueError: \x1b[2Jno IBAN",
         "host": "worker-7",

@@ -14,6 +14,7 @@ import pytest
 
 from ubunye_core import (
     Counts,
+    Expectation,
     Receipt,
     Status,
     UpstreamNotMetError,
@@ -129,16 +130,21 @@ def test_the_same_name_again_replaces_what_was_said(store: MemoryStore, only: On
 def test_rules_are_kept_with_counts_and_without_rows(folder: FileStore) -> None:
     with record_run(TASK, variables={"api_key": SECRET}, store=folder) as run:
         assert run.expect("age >= 0", True)
-        assert not run.expect("name is not null", False, output="adults", column="name", failed=3)
+        assert not run.expect(
+            "name is not null", False, output="adults", column="name", failed=3, total=9
+        )
         assert not run.expect("n", np.bool_(False), failed=np.int64(4))  # type: ignore[arg-type]
         assert run.expect(f"key is {SECRET}", np.bool_(True))  # type: ignore[arg-type]
     rules = folder.search()[0].expectations
-    assert [(rule.rule, rule.passed, dict(rule.extra)) for rule in rules] == [
-        ("age >= 0", True, {}),
-        ("name is not null", False, {"output": "adults", "column": "name", "failed": 3}),
-        ("n", False, {"failed": 4}),
-        ("key is ***", True, {}),
-    ]
+    assert rules == (
+        Expectation(rule="age >= 0", passed=True),
+        Expectation(
+            rule="name is not null", passed=False, output="adults", failed=3, total=9,
+            extra={"column": "name"},
+        ),
+        Expectation(rule="n", passed=False, failed=4),
+        Expectation(rule="key is ***", passed=True),
+    )  # fmt: skip
 
 
 def test_a_rule_that_is_neither_true_nor_false_did_not_hold(store: MemoryStore, only: Only) -> None:
