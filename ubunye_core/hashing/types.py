@@ -6,7 +6,7 @@ reads a name back: what needs a child's type walks the real type.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -16,15 +16,40 @@ from ubunye_core.hashing.problems import UnhashableError, quoted
 EXTENSIONS = ("arrow.uuid", "arrow.json", "arrow.bool8")
 
 
+_IDS = {
+    "null": ("NA",),
+    "boolean": ("BOOL",),
+    "integer": ("INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64"),
+    "floating": ("HALF_FLOAT", "FLOAT", "DOUBLE"),
+    "float16": ("HALF_FLOAT",),
+    "float32": ("FLOAT",),
+    "float64": ("DOUBLE",),
+    "decimal": ("DECIMAL32", "DECIMAL64", "DECIMAL128", "DECIMAL256"),
+    "date": ("DATE32", "DATE64"),
+    "time": ("TIME32", "TIME64"),
+}
+
+
+@cache
+def _ids_of(kind: str) -> frozenset[int]:
+    """Arrow's numbers of a kind of type; this pyarrow may not have all of them yet."""
+    names = _IDS.get(kind, (kind.upper(),))
+    return frozenset(getattr(pa.lib, f"Type_{name}", -1) for name in names)
+
+
 def is_(kind: str, type_: Any) -> bool:
     """``pyarrow.types.is_<kind>(type_)``; False where this pyarrow has no such kind yet."""
-    test = getattr(pa.types, f"is_{kind}", None)
-    return test is not None and bool(test(type_))
+    return type_.id in _ids_of(kind)
 
 
-def is_any(kinds: Iterable[str], type_: Any) -> bool:
+def is_any(kinds: tuple[str, ...], type_: Any) -> bool:
     """Whether the type is of one of the kinds."""
-    return any(is_(kind, type_) for kind in kinds)
+    return type_.id in _ids_of_any(kinds)
+
+
+@cache
+def _ids_of_any(kinds: tuple[str, ...]) -> frozenset[int]:
+    return frozenset().union(*map(_ids_of, kinds))
 
 
 STRINGS = ("string", "large_string", "string_view")

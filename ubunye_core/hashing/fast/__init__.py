@@ -19,7 +19,7 @@ import os
 import sys
 from functools import cache
 
-LEAST_ROWS = 64
+LEAST_ROWS = 200
 """Below, a query costs more than writing the rows one by one."""
 
 _MANY_ROWS = 100_000

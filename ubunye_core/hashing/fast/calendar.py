@@ -19,13 +19,10 @@ from ubunye_core.hashing.types import is_
 
 _FIRST_DAY = -719_528  # 0000-01-01
 _LAST_DAY = 2_932_896  # 9999-12-31
-_LONGEST_TABLE = 400_000  # days
+_USUAL = (-36_524, 54_787)  # 1870 to 2119: looked up in a table that is kept
 _CYCLE_DAYS = 146_097  # 400 years
 
 _MICROS_PER_DAY = text.MICROS_PER_DAY
-
-
-_table: tuple[int, Any, Any] = (0, np.empty(0, np.uint64), np.empty(0, np.uint16))
 
 
 def _digits(count: int, width: int) -> Any:
@@ -78,17 +75,20 @@ def _written(days: Any, micros: Any, before: str, after: str) -> Any:
 
 def _day_words(days: Any) -> tuple[Any, Any]:
     """The texts ``yyyy-MM-`` and ``dd`` of each day, as words to be written."""
-    global _table
     first, last = int(days.min()), int(days.max())
-    table_first, months, of_month = _table  # read once: another thread may put a new one
-    if not (table_first <= first and last < table_first + len(months)):
-        if last - first >= min(_LONGEST_TABLE, len(days)):
-            return _words(days)
-        table_first = first
-        months, of_month = _words(np.arange(first, last + 1))
-        _table = (table_first, months, of_month)
-    places = days - table_first
+    if _USUAL[0] <= first and last < _USUAL[-1]:
+        start, months, of_month = _USUAL[0], *_usual_words()
+    elif last - first < len(days):
+        start, months, of_month = first, *_words(np.arange(first, last + 1))
+    else:
+        return _words(days)
+    places = days - start
     return months[places], of_month[places]
+
+
+@cache
+def _usual_words() -> tuple[Any, Any]:
+    return _words(np.arange(_USUAL[0], _USUAL[-1]))
 
 
 def _put(rows: Any, at: int, words: Any) -> None:

@@ -53,9 +53,13 @@ class Engine:
             return [self.slice_sums(piece, view) for view in views]
 
         totals = [Sums() for _ in views]
-        for result in map(work, pieces) if alone else in_order(work, pieces, threads):
-            for total, part in zip(totals, result, strict=True):
-                total.merge(part)
+        try:
+            for result in map(work, pieces) if alone else in_order(work, pieces, threads):
+                for total, part in zip(totals, result, strict=True):
+                    total.merge(part)
+        finally:
+            for texts in self._idle:
+                texts.session.spare()
         return totals
 
     def slice_sums(self, piece: Slice, names: Sequence[str]) -> Sums:
@@ -63,11 +67,9 @@ class Engine:
         if sum(map(len, piece)) < fast.LEAST_ROWS:
             return self._plain_sums(piece, names)
         try:
-            texts = self._idle.pop()
-        except IndexError:
-            texts = Texts()
-        try:
-            sums = fast_sums(texts, slices.joined(piece), names)
+            batch = slices.joined(piece)
+            texts = self._texts()
+            sums = fast_sums(texts, batch, names)
         except BaseException as error:
             if is_interruption(error):
                 raise
@@ -76,6 +78,12 @@ class Engine:
             return self._plain_sums(piece, names)
         self._idle.append(texts)
         return sums
+
+    def _texts(self) -> Texts:
+        try:
+            return self._idle.pop()
+        except IndexError:
+            return Texts()
 
 
 def fast_sums(texts: Texts, batch: Any, names: Sequence[str]) -> Sums:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 def object_parts(texts: Texts, members: Iterable[tuple[str, Any]]) -> list[Part]:
     """The parts of ``{"name":value,...}`` for each row, given names and arrays in order."""
     parts: list[Part] = []
+    text_before = ""  # what stands before the next column in every row
     begun: Any = None  # in which rows a member stands already; None before the first
     for name, encoded in members:
         array = plain_layout(encoded)  # which also shows the nulls that an encoding hides
@@ -33,27 +34,37 @@ def object_parts(texts: Texts, members: Iterable[tuple[str, Any]]) -> list[Part]
             continue
         name_text = f"{text.string_text(name)}:"
         valid = pc.is_valid(array) if array.null_count else None
-        if begun is None:
-            parts += _member(texts, array, f"{{{name_text}", valid)
-            begun = True if valid is None else _bools(valid)
-        elif begun is True:
-            parts += _member(texts, array, f",{name_text}", valid)
+        if begun is None or begun is True:
+            name_text = f"{'{' if begun is None else ','}{name_text}"
         else:
             parts.append(Column(_begin_or_go_on(texts, name_text, begun, valid)))
-            parts += _member(texts, array, "", valid)
-            begun = True if valid is None else begun | _bools(valid)
-            if begun is not True and begun.all():
-                begun = True
-    parts.append(_end(begun))
+            name_text = ""
+        if valid is None:
+            parts += texts.parts(array, text_before + name_text)
+            last = parts[-1]
+            text_before = last if isinstance(last, str) else ""
+            if text_before:
+                parts.pop()
+            begun = True
+            continue
+        if text_before:
+            parts.append(text_before)
+            text_before = ""
+        parts += _nullable(texts, texts.parts(array, name_text), valid)
+        if begun is not True:
+            begun = _bools(valid) if begun is None else begun | _bools(valid)
+            begun = True if begun.all() else begun
+    if begun is None or begun is True:
+        parts.append(f"{text_before}{'{}' if begun is None else '}'}")
+    else:
+        parts.append(Column(pc.if_else(pa.array(begun), "}", "{}")))
     return parts
 
 
-def _member(texts: Texts, array: Any, before: str, valid: Any) -> list[Part]:
-    parts = texts.parts(array, before)
-    if valid is None:
-        return parts
+def _nullable(texts: Texts, parts: list[Part], valid: Any) -> list[Part]:
+    """The parts of a member that is left out where its value is null."""
     return [
-        Column(texts.constant(part, len(array), valid)) if isinstance(part, str) else part
+        Column(texts.constant(part, len(valid), valid)) if isinstance(part, str) else part
         for part in parts
         if part
     ]
@@ -67,14 +78,6 @@ def _begin_or_go_on(texts: Texts, name_text: str, begun: Any, valid: Any) -> Any
     width = len(bytes_) // rows
     bytes_.reshape(rows, width)[:, 0] = np.where(begun, ord(","), ord("{"))
     return pa.Array.from_buffers(pa.string(), rows, [validity, offsets, pa.py_buffer(bytes_)])
-
-
-def _end(begun: Any) -> Part:
-    if begun is None:
-        return "{}"
-    if begun is True or begun.all():
-        return "}"
-    return Column(pc.if_else(pa.array(begun), "}", "{}"))
 
 
 def _bools(valid: Any) -> Any:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
+from datafusion import Expr, SessionConfig, SessionContext, col, functions
 
 from ubunye_core.hashing import fast
 from ubunye_core.hashing.rows_v1 import Sums
@@ -34,11 +37,11 @@ Part = str | Column
 
 
 class Session:
-    """DataFusion for one thread."""
+    """DataFusion for one thread at a time."""
+
+    _spare: ClassVar[deque[Session]] = deque(maxlen=4)
 
     def __init__(self) -> None:
-        from datafusion import SessionConfig, SessionContext
-
         fast.note_use()
         config = SessionConfig().with_target_partitions(1).with_batch_size(BATCH_ROWS)
         # Plain text is joined faster than views, which SQL's types would mean by default; and
@@ -46,14 +49,26 @@ class Session:
         config = config.set("datafusion.sql_parser.map_string_types_to_utf8view", "false")
         self._context = SessionContext(config.set("datafusion.optimizer.max_passes", "0"))
 
+    @classmethod
+    def spared(cls) -> Session | None:
+        """A session that is no longer in use: a new one takes as long as a small table."""
+        try:
+            return cls._spare.pop()
+        except IndexError:
+            return None
+
+    def spare(self) -> None:
+        """Leave the session, which holds no rows, to whoever hashes next."""
+        self._spare.append(self)
+
     def sums(self, parts: Sequence[Part], rows: int) -> Sums:
         """The sums of the lines that the parts make."""
-        if not _columns(parts):
+        if _is_constant(parts):
             sums = Sums()
             sums.add(["".join(map(str, parts))])
             return Sums(rows=rows, a=sums.a * rows & _MASK, b=sums.b * rows & _MASK)
         sums = Sums(rows=rows)
-        for batch in self._select(f"sha256({_joined(parts)})", parts):
+        for batch in self._select(parts, functions.sha256):
             digests = batch.column(0)
             start = digests.offset * 32
             data = np.frombuffer(digests.buffers()[2], np.uint8)[start : start + len(digests) * 32]
@@ -66,49 +81,58 @@ class Session:
 
     def texts(self, parts: Sequence[Part], rows: int) -> Any:
         """The joined parts as an array of text."""
-        if not _columns(parts):
+        if _is_constant(parts):
             return pa.array(["".join(map(str, parts))] * rows, pa.string())
         if not rows:
             return pa.array([], pa.string())
-        batches = self._select(_joined(parts), parts)
+        batches = self._select(parts, lambda joined: joined)
         return pa.concat_arrays([batch.column(0) for batch in batches])
 
-    def _select(self, expression: str, parts: Sequence[Part]) -> list[Any]:
-        arrays = [column.array for column in _columns(parts)]
-        batch = pa.RecordBatch.from_arrays(arrays, names=[f"c{at}" for at in range(len(arrays))])
+    def _select(self, parts: Sequence[Part], expression: Callable[[Any], Any]) -> list[Any]:
+        """The batches of an expression over the joined parts."""
+        columns = [part for part in parts if isinstance(part, Column)]
+        names = [f"c{at}" for at in range(len(columns))]
+        batch = pa.RecordBatch.from_arrays([column.array for column in columns], names=names)
         self._context.register_record_batches("slice", [[batch]])
         try:
-            batches: list[Any] = self._context.sql(f"select {expression} from slice").collect()
+            frame = self._context.table("slice")
+            joined = functions.concat(*self._arguments(frame, parts))
+            batches: list[Any] = frame.select(expression(joined)).collect()
         finally:
             self._context.deregister_table("slice")
-        if sum(len(batch) for batch in batches) != len(batch):
+        if sum(map(len, batches)) != len(batch):
             raise RuntimeError("DataFusion answered with another number of rows")
         return batches
 
+    def _arguments(self, frame: Any, parts: Sequence[Part]) -> Iterator[Any]:
+        """What ``concat`` is given; a null adds nothing to a line."""
+        literal = ""
+        columns = 0
+        for part in parts:
+            if isinstance(part, str):
+                literal += part  # neighbours become one argument
+                continue
+            if literal:
+                yield _text(literal)
+                literal = ""
+            yield self._column(frame, f"c{columns}", part.sql)
+            columns += 1
+        if literal:
+            yield _text(literal)
 
-def _columns(parts: Sequence[Part]) -> list[Column]:
-    return [part for part in parts if isinstance(part, Column)]
+    def _column(self, frame: Any, name: str, sql: str) -> Any:
+        # The two that every table needs are built here, for parsing takes as long as a few rows.
+        if sql == "{}":
+            return col(name)
+        if sql == AS_TEXT:
+            return col(name).cast(pa.string())
+        return frame.parse_sql_expr(sql.replace("{}", name))
 
 
-def _joined(parts: Sequence[Part]) -> str:
-    """``concat`` over the parts; a null argument adds nothing."""
-    arguments: list[str] = []
-    text = ""
-    columns = 0
-    for part in parts:
-        if isinstance(part, str):
-            text += part  # neighbours become one argument
-            continue
-        if text:
-            arguments.append(_literal(text))
-            text = ""
-        arguments.append(part.sql.replace("{}", f"c{columns}"))
-        columns += 1
-    if text:
-        arguments.append(_literal(text))
-    return f"concat({', '.join(arguments)})"
+@lru_cache(maxsize=1_024)
+def _text(literal: str) -> Any:
+    return Expr.literal(pa.scalar(literal, pa.string()))
 
 
-def _literal(text: str) -> str:
-    quoted = text.replace("'", "''")
-    return f"'{quoted}'"
+def _is_constant(parts: Sequence[Part]) -> bool:
+    return not any(isinstance(part, Column) for part in parts)

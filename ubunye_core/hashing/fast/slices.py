@@ -57,6 +57,9 @@ def _halved(piece: Any) -> Iterator[Any]:
 
 def bytes_of(piece: Any) -> int:
     """About how many bytes the values of a batch take."""
+    most: int = piece.nbytes
+    if most <= SLICE_BYTES:
+        return most
     return sum(map(_array_bytes, piece.columns))
 
 

@@ -19,7 +19,7 @@ class Texts:
     """The texts of a thread's slices; keeps what the next slice needs again."""
 
     def __init__(self) -> None:
-        self.session = Session()
+        self.session = Session.spared() or Session()
         self._constants: dict[str, tuple[int, Any, Any]] = {}
 
     def parts(self, array: Any, before: str = "") -> list[Part]:
