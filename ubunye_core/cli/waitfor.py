@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ from ubunye_core.cli.waiting import ask_and_wait
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import (
     OnFailed,
+    Requirement,
     RequirementAnswer,
     UpstreamAnswer,
     check_upstream,
@@ -77,12 +79,7 @@ def wait_for(
         whole_batch=whole_batch,
         any_batch=any_batch,
     )
-    if config is not None:
-        requirements = from_file(config, beside=[*tasks, *terms.given])
-    elif not tasks:
-        raise ConfigError("No task is named.", hint="Name a task, or give --config FILE.")
-    else:
-        requirements = from_options(tasks, texts, terms, if_any="--any-batch, best with --max-age")
+    requirements = _asked(tasks, texts, config, terms)
     if now is not None:
         answer = check_upstream(
             requirements,
@@ -105,6 +102,16 @@ def wait_for(
     else:
         _show(answer, place)
     return code
+
+
+def _asked(
+    tasks: Sequence[str], texts: Mapping[str, str], config: Path | None, terms: Terms
+) -> tuple[Requirement, ...]:
+    if config is not None:
+        return from_file(config, beside=[*tasks, *terms.given])
+    if not tasks:
+        raise ConfigError("No task is named.", hint="Name a task, or give --config FILE.")
+    return from_options(tasks, texts, terms, if_any="--any-batch, best with --max-age")
 
 
 def _print_json(answer: UpstreamAnswer, code: ExitCode, place: Place) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -104,15 +106,17 @@ def begin(folder: Path) -> Callable[..., subprocess.Popen[str]]:
             stderr=subprocess.PIPE,
             text=True,
             env={**os.environ, "PYTHONUNBUFFERED": "1"},
+            start_new_session=True,
             **options,
         )
         begun.append(process)
         return process
 
     yield run  # type: ignore[misc]
-    for process in begun:
-        process.kill()
-        process.communicate()
+    for process in begun:  # with all that it has started, which may ignore gentler signals
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=20)
 
 
 @pytest.fixture

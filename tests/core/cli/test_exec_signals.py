@@ -28,7 +28,7 @@ def only(store):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_reaches_the_command_and_its_run_was_interrupted(begin, store, number):
-    process = begin(*EXEC, "--", "sh", "-c", TRAPS, start_new_session=True)
+    process = begin(*EXEC, "--", "sh", "-c", TRAPS)
     assert process.stdout.readline() == "ready\n"
     process.send_signal(number)
     out, err = process.communicate(timeout=20)
@@ -61,7 +61,7 @@ def test_a_command_that_was_stopped_and_says_0_has_not_succeeded(begin, store):
 def test_the_receipt_says_interrupted_within_ten_seconds_even_if_the_command_ignores_it(
     begin, store
 ):
-    process = begin(*EXEC, "--", "sh", "-c", STUBBORN, start_new_session=True)
+    process = begin(*EXEC, "--", "sh", "-c", STUBBORN)
     assert process.stdout.readline() == "ready\n"
     process.terminate()
     until = time.monotonic() + 9
@@ -87,7 +87,7 @@ def test_a_stop_while_it_waits_at_its_gate_is_on_record(begin, store, keep):
 
 
 def test_a_killed_recorder_leaves_running_and_health_can_tell(begin, shell, store):
-    process = begin(*EXEC, "--", "sh", "-c", "echo ready; exec sleep 60", start_new_session=True)
+    process = begin(*EXEC, "--", "sh", "-c", "echo ready; exec sleep 60")
     assert process.stdout.readline() == "ready\n"
     os.killpg(process.pid, signal.SIGKILL)
     process.wait(timeout=20)
