@@ -147,3 +147,19 @@ def test_ctrl_c_in_a_terminal_reaches_the_command_once(store, folder):
     assert os.waitstatus_to_exitcode(status) == 0
     assert b"count 1" in shown
     assert only(store).status is Status.INTERRUPTED
+
+
+def test_whether_a_terminal_sends_ctrl_c_to_us_is_told_by_its_process_group(folder):
+    """Two signals at almost the same instant may count as one, so the rule is tested by itself."""
+    script = "from ubunye_core.cli.child import _terminal_sends_to_us as told; print(told())"
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(sys.executable, [sys.executable, "-c", script])
+    shown = os.read(terminal, 1024)
+    os.waitpid(pid, 0)
+    os.close(terminal)
+    assert shown.split() == [b"True"]
+    without = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, start_new_session=True, check=True
+    )
+    assert without.stdout.split() == [b"False"]
