@@ -81,7 +81,8 @@ def record_run(
             same attempt continues its receipt.
         code: The folder or file whose code is hashed; by default the file of the function or of
             the caller.
-        run_id: An id of your own, for this run alone; by default a new UUID of version 7.
+        run_id: An id of your own, for this run alone; by default a new UUID of version 7. Make
+            one of version 7 when the run starts, for it is read as the time of the start.
         heartbeat_every: How often to show a sign of life; by default what the store asks for.
         record_errors: ``type`` keeps an exception's message out of the receipt.
         how_it_ended: What an exception means, for schedulers that skip or pause by raising.
@@ -141,6 +142,10 @@ class Recording:
     ) -> None:
         self._task, self._variables, self._requires = task, variables, requires
         self._store = open_store(store) if isinstance(store, str | os.PathLike) else store
+        if self._store is not None and not callable(getattr(self._store, "save", None)):
+            raise ConfigError(
+                f"A {type(store).__name__} is no store.", hint="Give a store or its URL."
+            )
         self._window, self._triggered_by, self._orchestrator = window, triggered_by, orchestrator
         self._code, self._caller, self._run_id = code, caller, run_id
         self._heartbeat_every = heartbeat_every

@@ -338,7 +338,7 @@ def test_numbers_of_numpy_and_pandas_are_numbers(store: MemoryStore, only: Only)
         {"variables": {"": 1}}, {"variables": {7: 1}}, {"variables": {"x" * 129: 1}},
         {"variables": {"a\nb": 1}}, {"variables": {"v": float("nan")}},
         {"variables": {"v": datetime(2026, 10, 1)}},  # noqa: DTZ001
-        {"variables": {"v": object()}}, {"store": "gopher://x"}, {"store": ""},
+        {"variables": {"v": object()}}, {"store": 7}, {"store": "gopher://x"}, {"store": ""},
         {"heartbeat_every": "soon"}, {"heartbeat_every": "-5m"}, {"record_errors": "all"},
         {"requires": "pay/calc"},
     ],
