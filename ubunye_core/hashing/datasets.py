@@ -26,6 +26,8 @@ from ubunye_core.hashing.types import schema_of
 # The old 96-bit timestamps reach further than nanoseconds do, and would wrap around unsaid.
 _PARQUET = ds.ParquetFileFormat(coerce_int96_timestamp_unit="us")
 _CSV_BLOCK_BYTES = 8 * 2**20  # a row must fit in one
+_BATCH_BYTES = 8 * 2**20
+_LEAST_ROWS, _MOST_ROWS = 1_024, 131_072
 _CSV_COLUMN = re.compile(r"In CSV column #(\d+)")
 
 
@@ -83,7 +85,7 @@ class _Reader:
         return fragment.scanner(
             schema=schema,
             columns=None if names is None else {name: ds.field(name) for name in names},
-            batch_size=SLICE_ROWS,
+            batch_size=_rows_at_a_time(fragment) if parquet else SLICE_ROWS,
             # One batch ahead is enough here, and a folder must not be read into memory.
             batch_readahead=1,
             fragment_readahead=1,
@@ -142,6 +144,16 @@ class _Reader:
         if column and int(column[1]) < len(names):
             why = f"a cell of column {quoted(names[int(column[1])])} does not fit its type"
         return UnhashableError(f"{quoted(path)} could not be read as {self.data.kind}: {why}.")
+
+
+def _rows_at_a_time(fragment: Any) -> int:
+    """As many rows of a Parquet file as make a slice worth hashing and still a small one."""
+    groups = [group for group in fragment.row_groups if group.num_rows]
+    if not groups:
+        return SLICE_ROWS
+    # As stored, which can be a fraction of what the values take in memory.
+    most_bytes = max(group.total_byte_size / group.num_rows for group in groups)
+    return min(_MOST_ROWS, max(_LEAST_ROWS, int(_BATCH_BYTES / max(most_bytes, 1))))
 
 
 _SIMPLE_TYPES = {

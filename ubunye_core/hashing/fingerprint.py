@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ubunye_core.errors import MissingExtraError
@@ -28,6 +28,8 @@ class Fingerprint:
     route: str | None = None
     """Which kind of frame it was: ``arrow``, ``pandas``, ``parquet`` or ``csv``. A comparison
     reads by the same route, for pandas has rules of its own."""
+    column_hashes: Mapping[str, str] | None = field(default=None, hash=False)
+    """On request: for each column the data hash of the table that has this column alone."""
 
 
 def fingerprint(
@@ -36,6 +38,7 @@ def fingerprint(
     columns: Sequence[str] | None = None,
     types: Mapping[str, Any] | None = None,
     hash: bool = True,
+    per_column: bool = False,
 ) -> Fingerprint:
     """Hash every row of a frame by rows-v1. Never raises for what the frame is or holds.
 
@@ -49,6 +52,8 @@ def fingerprint(
         columns: Hash only these columns.
         types: For CSV only: canonical type names of columns that are not text.
         hash: False counts the rows and no more.
+        per_column: Hash each column by itself too, which tells later which one changed. Takes
+            about half as long again for each column.
     """
     given = _Given(frame, columns, types)
     route: str | None = None
@@ -61,7 +66,9 @@ def fingerprint(
         rows = given.rows(route)
         schema = rows.canonical_schema()
         schema_hash = rows_v1.schema_hash(schema)
-        sums = rows.sums()
+        names = [name for name, _ in schema]
+        choices = [names, *([name] for name in names if per_column)]
+        sums, *column_sums = rows.sums_of(choices)
     except BaseException as error:
         if is_interruption(error):
             raise
@@ -76,6 +83,12 @@ def fingerprint(
         data_hash=rows_v1.data_hash(schema, sums),
         row_count=sums.rows,
         route=route,
+        column_hashes={
+            pair[0]: rows_v1.data_hash([pair], alone)
+            for pair, alone in zip(schema, column_sums, strict=True)
+        }
+        if per_column
+        else None,
     )
 
 

@@ -20,19 +20,23 @@ def slices(
 ) -> Iterator[tuple[Any, ...]]:
     """The named columns in slices of about ``rows`` rows, each a tuple of one or more batches."""
     waiting: list[Any] = []
+    waiting_rows = waiting_bytes = 0
+    types = None
     for batch in batches:
         for piece in _cut(_chosen(batch, names), rows):
+            size = bytes_of(piece)
             if waiting and (
-                sum(map(len, waiting)) + len(piece) > rows
-                or sum(map(bytes_of, waiting)) + bytes_of(piece) > SLICE_BYTES
-                or piece.schema.types != waiting[0].schema.types
+                waiting_rows + len(piece) > rows
+                or waiting_bytes + size > SLICE_BYTES
+                or piece.schema.types != types
             ):
                 yield tuple(waiting)
-                waiting = []
+                waiting, waiting_rows, waiting_bytes = [], 0, 0
+            if not waiting:
+                types = piece.schema.types
             waiting.append(piece)
-            if len(piece) >= rows // 2:
-                yield tuple(waiting)
-                waiting = []
+            waiting_rows += len(piece)
+            waiting_bytes += size
     if waiting:
         yield tuple(waiting)
 
