@@ -82,8 +82,13 @@ def in_words(length: timedelta) -> str:
     return " ".join(words[:2]) or "0s"
 
 
+def to_the_second(moment: datetime) -> str:
+    """An instant for a sentence, cut to the second."""
+    return in_iso(moment.replace(microsecond=0))
+
+
 def in_iso(moment: datetime) -> str:
-    """An instant as UTC text for people and programs: ``2026-10-15T06:00:00Z``."""
+    """An instant as UTC text, with all its digits: ``2026-10-15T06:00:00.274670Z``."""
     text = moment.astimezone(UTC).isoformat(
         timespec="microseconds" if moment.microsecond else "seconds"
     )

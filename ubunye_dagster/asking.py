@@ -41,6 +41,7 @@ def ask(
     batches: Sequence[PartitionBatch],
     *,
     store: ReceiptStore,
+    asker: str | None = None,
     wait: timedelta | str | None = None,
 ) -> UpstreamAnswer:
     """Whether every upstream has succeeded for every partition.
@@ -48,14 +49,18 @@ def ask(
     The partitions of a range wait together, as long as one of them would.
     """
     if len(batches) == 1:
-        return wait_for_upstream(requires, variables=batches[0].variables, store=store, wait=wait)
+        return wait_for_upstream(
+            requires, variables=batches[0].variables, store=store, asker=asker, wait=wait
+        )
     if wait is None:
         length = max(each.length for each in requires)
     else:
         length = Requirement(requires[0].task, wait=wait).length
     deadline = datetime.now(UTC) + length
     answers = [
-        wait_for_upstream(requires, variables=batch.variables, store=store, deadline=deadline)
+        wait_for_upstream(
+            requires, variables=batch.variables, store=store, asker=asker, deadline=deadline
+        )
         for batch in batches
     ]
     lacking = [

@@ -77,7 +77,8 @@ def gated(
                     batches = recording.batches
                 else:
                     batches = batches_of(context, variables)
-                return ask(asked, batches, store=opened, wait=wait)
+                asker = None if recording is None else recording.run.task
+                return ask(asked, batches, store=opened, asker=asker, wait=wait)
             except ConfigError as error:  # trying again does not help
                 raise dg.Failure(str(error), allow_retries=False) from error
 

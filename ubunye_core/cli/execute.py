@@ -145,6 +145,7 @@ class _Gate:
                 wait=self.wait,
                 deadline=self.deadline,
                 poll=self.poll,
+                asker=run.task,
             )
         run.pin(answer)
         if answer.verdict is not Verdict.PASS:

@@ -26,6 +26,7 @@ def ask_and_wait(
     wait: str | None,
     deadline: str | None,
     poll: str | None,
+    asker: str | None = None,
 ) -> UpstreamAnswer:
     """The answer about these upstreams, waited for where the options or requirements say so."""
     with _spinner() as spinner:
@@ -33,6 +34,7 @@ def ask_and_wait(
             requirements,
             variables=variables,
             store=store,
+            asker=asker,
             wait=wait,
             deadline=deadline,
             poll=POLL if poll is None else poll,

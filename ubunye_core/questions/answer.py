@@ -11,7 +11,7 @@ from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.runids import time_in
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
-from ubunye_core.times import in_iso, instant, utc_now
+from ubunye_core.times import instant, to_the_second, utc_now
 
 CLOCK_SKEW = timedelta(minutes=5)
 """How far the clocks of two machines may differ before a receipt is not believed."""
@@ -114,7 +114,7 @@ def in_the_future(receipt: Receipt) -> Unreadable:
     latest = max(receipt.started_at, receipt.finished_at)
     return Unreadable(
         where=f"{receipt.task} run {receipt.run_id}",
-        why=f"it is from the future ({in_iso(latest)}): a clock is wrong",
+        why=f"it is from the future ({to_the_second(latest)}): a clock is wrong",
         task=receipt.task,
         started_at=time_in(receipt.run_id),
     )
@@ -143,9 +143,9 @@ def one_line(text: str) -> str:
 def how_it_stands(receipt: Receipt) -> str:
     """A run for a sentence: its id, how it stands, since when."""
     when = (
-        f"running since {in_iso(receipt.started_at)}"
+        f"running since {to_the_second(receipt.started_at)}"
         if not receipt.status.is_final
-        else f"{receipt.status} at {in_iso(receipt.finished_at)}"
+        else f"{receipt.status} at {to_the_second(receipt.finished_at)}"
     )
     refused = " (refused by its gate)" if receipt.was_refused else ""
     return f"{receipt.run_id} ({when}){refused}"

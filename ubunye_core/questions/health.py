@@ -29,7 +29,7 @@ from ubunye_core.questions.tasks import fitting_tasks
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.select import could_be_since
-from ubunye_core.times import duration, in_iso
+from ubunye_core.times import duration, to_the_second
 
 RUNS_READ = 50
 
@@ -249,7 +249,7 @@ def _judge(
 def _good(success: Receipt | None, ran: Sequence[Receipt], retrying: bool) -> str:
     parts = []
     if success is not None:
-        parts.append(f"it last succeeded at {in_iso(success.finished_at)}")
+        parts.append(f"it last succeeded at {to_the_second(success.finished_at)}")
     elif not retrying:
         parts.append(f"it has not succeeded yet; its newest run is {how_it_stands(ran[0])}")
     if retrying:

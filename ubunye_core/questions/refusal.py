@@ -8,7 +8,7 @@ from ubunye_core.batch import comparable, shown
 from ubunye_core.questions.answer import how_it_stands, one_line
 from ubunye_core.questions.evidence import Evidence
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.times import in_iso, in_words
+from ubunye_core.times import in_words, to_the_second
 
 
 def success_text(found: Evidence, mode: str | None) -> str:
@@ -18,7 +18,7 @@ def success_text(found: Evidence, mode: str | None) -> str:
         raise ValueError("there is no success to speak of")
     text = (
         f"{found.task} succeeded for {_batch(found)}: run {success.run_id} "
-        f"at {in_iso(success.finished_at)}."
+        f"at {to_the_second(success.finished_at)}."
     )
     newest = found.of_batch[0]
     if newest.run_id != success.run_id:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from ubunye_core.questions.answer import one_line
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.times import in_iso, in_words
+from ubunye_core.times import in_words, to_the_second
 
 SILENT_WITHOUT_HEARTBEATS = timedelta(hours=6)
 SILENT_AT_LEAST = timedelta(minutes=5)
@@ -76,10 +76,10 @@ def failing(failed: Sequence[Receipt], limits: Limits) -> Symptom | None:
         return None
     newest = failed[0]
     error = f": {one_line(newest.error)}" if newest.error else ""
+    ended = f"{newest.status} at {to_the_second(newest.finished_at)}"
     text = (
         f"{len(failed)} run{'' if len(failed) == 1 else 's'} in a row failed, the latest "
-        f"{newest.run_id}{_for_batch(newest)} ({newest.status} at {in_iso(newest.finished_at)}"
-        f"{error})"
+        f"{newest.run_id}{_for_batch(newest)} ({ended}{error})"
     )
     return Symptom(text, failed[limits.failure_threshold - 1].started_at)
 
@@ -122,9 +122,9 @@ def staleness(successes: Sequence[Receipt], now: datetime, limits: Limits) -> Sy
     last, oldest = successes[0], now - limits.max_age
     newest = max((run.window.end for run in successes if run.window is not None), default=None)
     if newest is None:
-        text = f"its last success was {in_iso(last.finished_at)}, {allowed}"
+        text = f"its last success was {to_the_second(last.finished_at)}, {allowed}"
         return Symptom(text, last.started_at) if last.finished_at < oldest else None
-    text = f"its newest succeeded window ended {in_iso(newest)}, {allowed}"
+    text = f"its newest succeeded window ended {to_the_second(newest)}, {allowed}"
     # A run that started before ``oldest`` was for a window that had ended by then.
     return Symptom(text, min(last.started_at, oldest)) if newest < oldest else None
 

@@ -94,6 +94,7 @@ def check_upstream(
     *,
     variables: Mapping[str, object] | None = None,
     store: ReceiptStore,
+    asker: str | None = None,
     now: datetime | str | None = None,
 ) -> UpstreamAnswer:
     """Whether every required upstream has succeeded for the batch of this run. Looks once.
@@ -102,6 +103,7 @@ def check_upstream(
         requirements: One or several: a task's name, a mapping as in YAML, or a ``Requirement``.
         variables: The variables of the run that asks.
         store: Where the receipts are.
+        asker: The task of the run that asks; a pattern does not name it.
         now: The instant to answer for; None is the clock. In the past: as it looked then.
 
     Returns:
@@ -116,7 +118,7 @@ def check_upstream(
     answers: list[RequirementAnswer] = []
     for requirement in requirements_of(requirements):
         wanted = _wanted(requirement, texts)
-        answers += _ask(requirement, wanted, texts.get("mode"), store, moment)
+        answers += _ask(requirement, wanted, texts.get("mode"), store, asker, moment)
     return UpstreamAnswer(
         verdict=together(answer.verdict for answer in answers),
         reason=_together(answers),
@@ -130,6 +132,7 @@ def require(
     *,
     variables: Mapping[str, object] | None = None,
     store: ReceiptStore,
+    asker: str | None = None,
     now: datetime | str | None = None,
 ) -> UpstreamAnswer:
     """The same question as ``check_upstream``, for a script: raises unless the answer is yes.
@@ -138,7 +141,7 @@ def require(
         UpstreamNotMetError: the run may not start; ``.answer`` says why.
         ConfigError: a requirement is wrong.
     """
-    answer = check_upstream(requirements, variables=variables, store=store, now=now)
+    answer = check_upstream(requirements, variables=variables, store=store, asker=asker, now=now)
     if answer.verdict is not Verdict.PASS:
         raise UpstreamNotMetError(answer)
     return answer
@@ -177,6 +180,7 @@ def _ask(
     wanted: Mapping[str, str],
     mode: str | None,
     store: ReceiptStore,
+    asker: str | None,
     moment: Moment,
 ) -> list[RequirementAnswer]:
     """The answers to one requirement; a pattern has one for every task that fits."""
@@ -190,7 +194,7 @@ def _ask(
     tasks = [requirement.task]
     if is_pattern(requirement.task):
         try:
-            tasks = fitting_tasks(requirement.task, store)
+            tasks = [task for task in fitting_tasks(requirement.task, store) if task != asker]
         except StoreUnavailableError as error:
             bad = unavailable(store, error)
             return [replace(unknown, reason=bad.why, unreadable=(bad,))]

@@ -12,7 +12,7 @@ from ubunye_core.questions.answer import Verdict
 from ubunye_core.questions.requirements import Requirement, RequirementLike, requirements_of
 from ubunye_core.questions.upstream import RequirementAnswer, UpstreamAnswer, check_upstream
 from ubunye_core.stores.protocol import ReceiptStore
-from ubunye_core.times import duration, in_iso, in_words, instant, utc_now
+from ubunye_core.times import duration, in_words, instant, to_the_second, utc_now
 
 POLL = timedelta(seconds=60)
 
@@ -59,6 +59,7 @@ def wait_for_upstream(
     *,
     variables: Mapping[str, object] | None = None,
     store: ReceiptStore,
+    asker: str | None = None,
     wait: timedelta | str | None = None,
     deadline: datetime | str | None = None,
     poll: timedelta | str = POLL,
@@ -72,6 +73,7 @@ def wait_for_upstream(
         requirements: As for ``check_upstream``.
         variables: The variables of the run that asks.
         store: Where the receipts are.
+        asker: The task of the run that asks; a pattern does not name it.
         wait: How long to wait, counted from now; None leaves each requirement its own ``wait``.
         deadline: An instant at which waiting ends; wins over ``wait``.
         poll: The pause between two looks, where a requirement does not say.
@@ -96,7 +98,7 @@ def wait_for_upstream(
     )
     while True:
         now = clock()
-        answer = check_upstream(asked, variables=variables, store=store, now=now)
+        answer = check_upstream(asked, variables=variables, store=store, asker=asker, now=now)
         left = patience.next_look(answer, now, pause)
         if left is None:
             answer = _with_wait(answer, patience, now)
@@ -115,6 +117,6 @@ def _with_wait(answer: UpstreamAnswer, patience: Patience, now: datetime) -> Ups
     until = (
         "counted from the start of this wait"
         if patience.deadline is None
-        else f"until the deadline {in_iso(patience.deadline)}"
+        else f"until the deadline {to_the_second(patience.deadline)}"
     )
     return replace(answer, reason=f"{answer.reason} {waited}, {until}.")

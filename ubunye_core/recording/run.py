@@ -239,7 +239,7 @@ class Run:
             UpstreamNotMetError: the run may not go on. Let it end the block: the receipt is then
                 ``skipped``, with the outcome ``refused`` and the reason.
         """
-        answer = require(requirements, variables=self.variables, store=self.store)
+        answer = require(requirements, variables=self.variables, store=self.store, asker=self.task)
         self.pin(answer)
         return answer
 
