@@ -21,6 +21,7 @@ from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.times import utc_now
 
 log = logging.getLogger("ubunye_core.recording")
+FORMATS = frozenset({"avro", "csv", "json", "orc", "parquet"})
 
 
 class Run:
@@ -87,7 +88,8 @@ class Run:
                 path of a Parquet or CSV data set.
             hash: False keeps the row count only, for inputs too large to read twice.
             columns: Hash these columns only.
-            format: Such as ``parquet``; by default what the path or frame is.
+            format: Such as ``parquet``; by default what the location's name, the path or the
+                frame tells.
             location: Where it stands; by default the path.
 
         Returns:
@@ -125,7 +127,7 @@ class Run:
         step = Step(
             name=str(name),
             direction="input" if side == "inputs" else "output",
-            format=str(format or found.route or ""),
+            format=str(format or _format_of(str(place)) or found.route or ""),
             location=masked_url(str(place)),
             row_count=rows,
             schema_hash=found.schema_hash,
@@ -289,6 +291,12 @@ class Run:
 def _with(steps: Iterable[Step], step: Step) -> tuple[Step, ...]:
     """The steps with this one; a step of the same name is replaced."""
     return (*(each for each in steps if each.name != step.name), step)
+
+
+def _format_of(place: str) -> str | None:
+    """The format that the name of a file tells."""
+    ending = Path(place).suffix.removeprefix(".").lower()
+    return ending if ending in FORMATS else None
 
 
 def _is_path(data: object) -> bool:

@@ -58,6 +58,16 @@ def test_what_was_read_and_written_is_hashed_and_counted(folder: FileStore, tmp_
     assert (adults.direction, adults.row_count, adults.route) == ("output", 3, "arrow")
 
 
+def test_a_format_is_told_by_the_name_of_the_location(store: MemoryStore, only: Only) -> None:
+    with record_run(TASK, store=store) as run:
+        run.wrote("due", PEOPLE, location="/srv/out/due.parquet")
+        run.wrote("table", PEOPLE, location="/srv/out/table.v2")
+    assert [(step.format, step.route) for step in only().outputs] == [
+        ("parquet", "pandas"),
+        ("pandas", "pandas"),
+    ]
+
+
 def test_hashing_is_a_choice_and_the_count_stays(store: MemoryStore, only: Only) -> None:
     with record_run(TASK, store=store) as run:
         step = run.read("big", PEOPLE, hash=False)
