@@ -88,6 +88,8 @@ class Engine:
 
 def fast_sums(texts: Texts, batch: Any, names: Sequence[str]) -> Sums:
     """The sums of a batch by the fast rules alone."""
+    if not len(batch):
+        return Sums()
     members = [(name, batch.column(name)) for name in names]
     return texts.session.sums(object_parts(texts, members), len(batch))
 
