@@ -127,7 +127,8 @@ def recorded(
         try:
             yield run
         except (AirflowFailException, AirflowSensorTimeout):
-            run.give_up()  # Airflow retries neither, whatever tries are left
+            # Airflow retries neither, whatever tries are left.
+            run.attempts(at_most=context["ti"].try_number)
             raise
 
 

@@ -251,14 +251,6 @@ class Run:
             kept = [pin for pin in self._receipt.upstreams if pin not in answer.pins]
             self._receipt = replace(self._receipt, upstreams=(*kept, *answer.pins))
 
-    def give_up(self) -> None:
-        """Say that the scheduler will not attempt this run again, whatever tries it had left."""
-        with self._lock:
-            attempt = self._receipt.orchestrator
-            if attempt is not None and attempt.attempt is not None:
-                attempt = replace(attempt, max_attempts=attempt.attempt)
-                self._receipt = replace(self._receipt, orchestrator=attempt)
-
     def clean(self, text: object) -> str:
         """What is said about this run, without its secrets."""
         return clean_text(text, self.secrets)
