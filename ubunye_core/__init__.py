@@ -22,6 +22,7 @@ from ubunye_core.questions import (
     Patience,
     Requirement,
     RequirementAnswer,
+    RequirementLike,
     TaskHealth,
     UpstreamAnswer,
     UpstreamNotMetError,
@@ -30,6 +31,7 @@ from ubunye_core.questions import (
     job_health,
     read_requirements,
     require,
+    requirements_of,
     wait_for_upstream,
 )
 from ubunye_core.receipt import (
@@ -73,6 +75,7 @@ __all__ = [
     "Recording",
     "Requirement",
     "RequirementAnswer",
+    "RequirementLike",
     "Run",
     "Status",
     "Step",
@@ -98,5 +101,6 @@ __all__ = [
     "read_requirements",
     "record_run",
     "require",
+    "requirements_of",
     "wait_for_upstream",
 ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from ubunye_core import (
-    ConfigError,
     ReceiptStore,
     Requirement,
     UpstreamAnswer,
@@ -15,25 +14,6 @@ from ubunye_core import (
     wait_for_upstream,
 )
 from ubunye_dagster.batches import PartitionBatch
-
-RequirementLike = Requirement | str | Mapping[str, object]
-Requires = RequirementLike | Iterable[RequirementLike]
-
-
-def requirements_of(requires: Requires) -> tuple[Requirement, ...]:
-    """One requirement or several, from what an author may write.
-
-    Raises:
-        ConfigError: there is none, or one is wrong.
-    """
-    if isinstance(requires, Requirement | str | Mapping):
-        requires = [requires]
-    found = tuple(Requirement.of(each) for each in requires)
-    if not found:
-        raise ConfigError(
-            "Nothing is required, so this gate would always be open.", hint="Name a task."
-        )
-    return found
 
 
 def ask(

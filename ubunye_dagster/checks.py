@@ -10,8 +10,16 @@ from typing import Any
 
 import dagster as dg
 
-from ubunye_core import ReceiptStore, Requirement, TaskHealth, Verdict, job_health
-from ubunye_dagster.asking import Requires, ask, requirements_of
+from ubunye_core import (
+    ReceiptStore,
+    Requirement,
+    RequirementLike,
+    TaskHealth,
+    Verdict,
+    job_health,
+    requirements_of,
+)
+from ubunye_dagster.asking import ask
 from ubunye_dagster.batches import Variables, batches_of
 from ubunye_dagster.calls import around_calls
 from ubunye_dagster.refusals import metadata_of
@@ -22,7 +30,7 @@ HEALTH = "receipt_health"
 
 
 def build_upstream_checks(
-    requires: Requires,
+    requires: RequirementLike | Iterable[RequirementLike],
     *,
     asset: Asset | None = None,
     variables: Variables | None = None,

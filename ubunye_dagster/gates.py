@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
 
 import dagster as dg
 
-from ubunye_core import ConfigError, ReceiptStore, UpstreamAnswer, UpstreamNotMetError, Verdict
-from ubunye_dagster.asking import Requires, ask, requirements_of
+from ubunye_core import (
+    ConfigError,
+    ReceiptStore,
+    RequirementLike,
+    UpstreamAnswer,
+    UpstreamNotMetError,
+    Verdict,
+    requirements_of,
+)
+from ubunye_dagster.asking import ask
 from ubunye_dagster.batches import Variables, batches_of
 from ubunye_dagster.calls import around_calls
 from ubunye_dagster.recording import UnderWay, under_way
@@ -21,7 +29,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def gated(
-    requires: Requires,
+    requires: RequirementLike | Iterable[RequirementLike],
     *,
     variables: Variables | None = None,
     wait: timedelta | str | None = None,

@@ -2,7 +2,13 @@
 
 from ubunye_core.questions.answer import Verdict
 from ubunye_core.questions.health import Health, TaskHealth, job_health
-from ubunye_core.questions.requirements import OnFailed, Requirement, read_requirements
+from ubunye_core.questions.requirements import (
+    OnFailed,
+    Requirement,
+    RequirementLike,
+    read_requirements,
+    requirements_of,
+)
 from ubunye_core.questions.upstream import (
     RequirementAnswer,
     UpstreamAnswer,
@@ -18,6 +24,7 @@ __all__ = [
     "Patience",
     "Requirement",
     "RequirementAnswer",
+    "RequirementLike",
     "TaskHealth",
     "UpstreamAnswer",
     "UpstreamNotMetError",
@@ -26,5 +33,6 @@ __all__ = [
     "job_health",
     "read_requirements",
     "require",
+    "requirements_of",
     "wait_for_upstream",
 ]

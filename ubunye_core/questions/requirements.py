@@ -108,6 +108,7 @@ class Requirement:
 
 
 RequirementLike = Requirement | str | Mapping[str, object]
+"""What an author may write for one: itself, a task's name, or a mapping with its keys."""
 
 
 def requirements_of(
@@ -122,7 +123,9 @@ def requirements_of(
         given = [given]
     found = tuple(Requirement.of(each) for each in given)
     if not found:
-        raise ConfigError("Nothing is required, so there is nothing to ask.")
+        raise ConfigError(
+            "Nothing is required, so this gate would always be open.", hint="Name a task."
+        )
     return found
 
 
