@@ -265,7 +265,7 @@ def test_a_receipt_that_holds_no_json_is_refused_when_it_is_written() -> None:
 def test_a_receipt_too_large_to_be_read_is_refused_when_it_is_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("ubunye_core.codec.MAX_RECEIPT_BYTES", 2000)
+    monkeypatch.setattr("ubunye_core.codec.writing.MAX_RECEIPT_BYTES", 2000)
     encode(a_receipt())
     with pytest.raises(ValueError, match="too large"):
         encode(replace(a_receipt(), error="x" * 2000))
