@@ -40,8 +40,13 @@ class Rows:
         """Read every row."""
         return self.sums_of([self.schema.names])[0]
 
-    def sums_of(self, choices: Sequence[Sequence[str]]) -> list[rows_v1.Sums]:
-        """Read every row once, for the sums of several choices of columns."""
+    def sums_of(
+        self, choices: Sequence[Sequence[str]], *, threads: int | None = None
+    ) -> list[rows_v1.Sums]:
+        """Read every row once, for the sums of several choices of columns.
+
+        Hashes in a thread for each core, unless told how many.
+        """
         plain = PlainLines(self.schema)
         views = [sorted(names) for names in choices]
         batches = iter(self.batches)
@@ -49,7 +54,7 @@ class Rows:
             from ubunye_core.hashing.fast.engine import Engine
 
             engine = Engine(plain.sums)
-            totals = engine.sums(batches, self.schema.names, views, self.row_count)
+            totals = engine.sums(batches, self.schema.names, views, self.row_count, threads)
         else:
             totals = [rows_v1.Sums() for _ in views]
             for batch in batches:

@@ -14,6 +14,7 @@ from ubunye_core.hashing.problems import UnhashableError, is_interruption, quote
 
 if TYPE_CHECKING:
     from ubunye_core.hashing.arrow import Rows
+    from ubunye_core.hashing.spark.rows import SparkRows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +27,8 @@ class Fingerprint:
     method: str = rows_v1.METHOD
     error: str | None = None
     route: str | None = None
-    """Which kind of frame it was: ``arrow``, ``pandas``, ``parquet`` or ``csv``. A comparison
-    reads by the same route, for pandas has rules of its own."""
+    """Which kind of frame it was: ``arrow``, ``pandas``, ``spark``, ``parquet`` or ``csv``. A
+    comparison reads by the same route, for pandas has rules of its own."""
     column_hashes: Mapping[str, str] | None = field(default=None, hash=False)
     """On request: for each column the data hash of the table that has this column alone."""
 
@@ -46,9 +47,9 @@ def fingerprint(
     never a value.
 
     Args:
-        frame: A pandas, Arrow, Polars or DuckDB frame, anything with ``__arrow_c_stream__``, or
-            the path or ``file://`` URL of a Parquet or CSV file or folder. A reader or other
-            one-pass stream is used up.
+        frame: A pandas, Arrow, Polars, DuckDB or Spark frame, anything with
+            ``__arrow_c_stream__``, or the path or ``file://`` URL of a Parquet or CSV file or
+            folder. A reader or other one-pass stream is used up.
         columns: Hash only these columns.
         types: For CSV only: canonical type names of columns that are not text.
         hash: False counts the rows and no more.
@@ -58,7 +59,7 @@ def fingerprint(
     given = _Given(frame, columns, types)
     route: str | None = None
     schema_hash: str | None = None
-    rows: Rows | None = None
+    rows: Rows | SparkRows | None = None
     try:
         route = given.route()
         if not hash:
@@ -138,7 +139,7 @@ class _Given:
         if ("pandas", "DataFrame") in kinds:
             return "pandas"
         if any(package == "pyspark" for package, _ in kinds):
-            raise UnhashableError("Spark frames can't be hashed yet.")
+            return self._spark_route()
         if hasattr(self.frame, "__arrow_c_stream__") or ("pyarrow", "Dataset") in kinds:
             return "arrow"
         hint = "Collect it first." if ("polars", "LazyFrame") in kinds else None
@@ -146,12 +147,19 @@ class _Given:
             f"{quoted(type(self.frame).__name__)} is no kind of table.", hint=hint
         )
 
+    def _spark_route(self) -> str:
+        kind = type(self.frame)  # a column answers to every name
+        if hasattr(kind, "mapInArrow"):
+            return "spark"
+        hint = "Give its to_spark()." if hasattr(kind, "to_spark") else None
+        raise UnhashableError(f"{quoted(kind.__name__)} of pyspark is no kind of table.", hint=hint)
+
     def count(self, route: str) -> int:
         if route == "pandas":
             return len(self.frame)
         return self.rows(route).count()
 
-    def rows(self, route: str) -> Rows:
+    def rows(self, route: str) -> Rows | SparkRows:
         if self.types is not None and route != "csv":
             raise UnhashableError("Types can be given for CSV only.")
         columns = self.columns
@@ -166,6 +174,10 @@ class _Given:
                 from ubunye_core.hashing import frames
 
                 return frames.pandas_rows(self.frame, columns)
+            if route == "spark":
+                from ubunye_core.hashing.spark.rows import SparkRows
+
+                return SparkRows(self.frame, columns)
             from ubunye_core.hashing import arrow
 
             return arrow.arrow_rows(self.frame, columns)

@@ -176,6 +176,7 @@ def test_a_long_name_is_cut() -> None:
     assert len(got.error) < 300
 
 
-def test_spark_frames_are_refused_by_name() -> None:
-    frame = type("DataFrame", (), {"__module__": "pyspark.sql.dataframe"})()
-    assert fingerprint(frame).error == "Spark frames can't be hashed yet."
+def test_what_else_spark_calls_a_frame_is_refused_by_name() -> None:
+    members = {"__module__": "pyspark.pandas.frame", "to_spark": None}
+    got = fingerprint(type("DataFrame", (), members)())
+    assert got.error == "'DataFrame' of pyspark is no kind of table. Give its to_spark()."

@@ -38,10 +38,18 @@ class Engine:
         self._idle: list[Texts] = []
 
     def sums(
-        self, batches: Iterator[Any], names: Sequence[str], views: Views, rows: int | None
+        self,
+        batches: Iterator[Any],
+        names: Sequence[str],
+        views: Views,
+        rows: int | None,
+        threads: int | None = None,
     ) -> list[Sums]:
-        """The sums of each view over all batches; ``rows`` says how many, where it is known."""
-        threads = thread_count()
+        """The sums of each view over all batches.
+
+        ``rows`` says how many, where it is known; ``threads``, where the machine is not all ours.
+        """
+        threads = threads or thread_count()
         size = _slice_rows(rows, threads)
         pieces = slices.slices(batches, names, size)
         few = list(islice(pieces, 2))  # most tables are no more than a slice
