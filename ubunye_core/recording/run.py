@@ -12,16 +12,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ubunye_core.hashing import Fingerprint, fingerprint
-from ubunye_core.masking import clean_text, masked_url
+from ubunye_core.masking import clean_text
 from ubunye_core.questions.requirements import RequirementLike
 from ubunye_core.questions.upstream import UpstreamAnswer, require
 from ubunye_core.receipt import Counts, Expectation, Receipt, Status, Step, Timing
+from ubunye_core.recording.steps import step_of
 from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.times import utc_now
 
 log = logging.getLogger("ubunye_core.recording")
-FORMATS = frozenset({"avro", "csv", "json", "orc", "parquet"})
 
 
 class Run:
@@ -84,18 +83,30 @@ class Run:
 
         Args:
             name: What the run calls it.
-            data: A pandas or Arrow frame, anything with the Arrow C stream interface, or the
-                path of a Parquet or CSV data set.
+            data: A pandas, Arrow, Polars or DuckDB frame, anything with
+                ``__arrow_c_stream__``, or the path of a Parquet or CSV file or folder. A stream
+                that can be read once is used up.
             hash: False keeps the row count only, for inputs too large to read twice.
-            columns: Hash these columns only.
+            columns: Hash these columns only; all by default.
             format: Such as ``parquet``; by default what the location's name, the path or the
                 frame tells.
-            location: Where it stands; by default the path.
+            location: Where it stands, a path or a URL; by default the path. Passwords in it are
+                masked.
 
         Returns:
             What is recorded. ``hash_error`` says why there is no data hash.
         """
-        return self._add("inputs", name, data, hash, columns, format, location)
+        return self._keep(
+            step_of(
+                name,
+                data,
+                direction="input",
+                hash=hash,
+                columns=columns,
+                format=format,
+                location=location,
+            )
+        )
 
     def wrote(
         self,
@@ -108,43 +119,28 @@ class Run:
         location: str | Path | None = None,
     ) -> Step:
         """Record an output; see ``read``."""
-        return self._add("outputs", name, data, hash, columns, format, location)
-
-    def _add(
-        self,
-        side: str,
-        name: str,
-        data: object,
-        hash: bool,
-        columns: Iterable[str] | None,
-        format: str | None,
-        location: str | Path | None,
-    ) -> Step:
-        began = time.monotonic()
-        found = _hashed(data, hash, columns)
-        place = location if location is not None else data if _is_path(data) else ""
-        rows = _whole(found.row_count)
-        step = Step(
-            name=str(name),
-            direction="input" if side == "inputs" else "output",
-            format=str(format or _format_of(str(place)) or found.route or ""),
-            location=masked_url(str(place)),
-            row_count=rows,
-            schema_hash=found.schema_hash,
-            data_hash=found.data_hash,
-            hash_method=found.method if found.data_hash is not None else None,
-            hash_error=found.error,
-            hash_seconds=round(time.monotonic() - began, 6) if found.data_hash else None,
-            route=found.route,
+        return self._keep(
+            step_of(
+                name,
+                data,
+                direction="output",
+                hash=hash,
+                columns=columns,
+                format=format,
+                location=location,
+            )
         )
+
+    def _keep(self, step: Step) -> Step:
+        """Put a step into the receipt; one of the same name is replaced."""
         with self._lock:
             held = self._receipt
-            if side == "inputs":
+            if step.direction == "input":
                 self._receipt = replace(held, inputs=_with(held.inputs, step))
             else:
                 self._receipt = replace(held, outputs=_with(held.outputs, step))
-        if found.error:
-            log.warning("%s: '%s' has no data hash: %s", self.task, step.name, found.error)
+        if step.hash_error:
+            log.warning("%s: '%s' has no data hash: %s", self.task, step.name, step.hash_error)
         return step
 
     def expect(
@@ -285,16 +281,6 @@ def _with(steps: Iterable[Step], step: Step) -> tuple[Step, ...]:
     return (*(each for each in steps if each.name != step.name), step)
 
 
-def _format_of(place: str) -> str | None:
-    """The format that the name of a file tells."""
-    ending = Path(place).suffix.removeprefix(".").lower()
-    return ending if ending in FORMATS else None
-
-
-def _is_path(data: object) -> bool:
-    return isinstance(data, str | Path)
-
-
 def _whole(number: object) -> int | None:
     """A count as a plain integer, for counts of numpy and its like are no JSON."""
     if number is None:
@@ -313,14 +299,3 @@ def _truth(passed: object) -> bool | None:
     except Exception as error:
         log.warning("Whether a rule held cannot be told: %s", type(error).__name__)
         return None
-
-
-def _hashed(data: object, hash: bool, columns: Iterable[str] | None) -> Fingerprint:
-    """The fingerprint of what was read or written; whatever goes wrong becomes its error."""
-    if data is None:
-        return Fingerprint()
-    try:
-        named = [columns] if isinstance(columns, str) else columns
-        return fingerprint(data, columns=None if named is None else list(named), hash=hash)
-    except Exception as error:
-        return Fingerprint(error=f"it could not be hashed ({type(error).__name__})")
