@@ -10,25 +10,26 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 from ubunye_core.batch import texts_of
-from ubunye_core.errors import ConfigError, ReceiptConflictError, ReceiptNotFoundError
-from ubunye_core.masking import clean_text, error_text, masked_variables, secrets_of
+from ubunye_core.errors import ConfigError, ReceiptConflictError
+from ubunye_core.masking import error_text, secrets_of
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.questions.requirements import RequirementLike, requirements_of
-from ubunye_core.questions.upstream import UpstreamNotMetError
 from ubunye_core.receipt import Orchestrator, Receipt, Status, TriggeredBy, TriggerKind, Window
-from ubunye_core.recording.circumstances import Circumstances, circumstances, os_user
+from ubunye_core.recording.beginning import Arguments, begun
+from ubunye_core.recording.circumstances import os_user
+from ubunye_core.recording.ending import ending_of
 from ubunye_core.recording.heartbeat import Heartbeat, heartbeat_of
 from ubunye_core.recording.run import Run
-from ubunye_core.recording.termination import Terminated, Termination
-from ubunye_core.runids import new_run_id, run_id_of_attempt
+from ubunye_core.recording.termination import Termination
 from ubunye_core.stores import ReceiptStore, open_store
-from ubunye_core.times import duration, utc_now
+from ubunye_core.times import duration
 
 log = logging.getLogger("ubunye_core.recording")
 TRIES_TO_SAVE_AN_END = 3
@@ -95,17 +96,15 @@ def record_run(
         raise ConfigError(
             f"{record_errors!r} is no way to record errors.", hint="Say 'message' or 'type'."
         )
-    caller = sys._getframe(1).f_code.co_filename
-    return Recording(
+    arguments = Arguments(
         task=check_task(task),
-        variables=variables or {},
-        store=store,
+        variables=variables if callable(variables) else texts_of(variables),
+        store=_store(store),
         requires=None if requires is None else requirements_of(requires),
         window=window,
         triggered_by=triggered_by or _by_hand(scheduled, reason),
         orchestrator=orchestrator,
         code=None if code is None else Path(code),
-        caller=Path(caller),
         run_id=None if run_id is None else check_run_id(run_id),
         heartbeat_every=None
         if heartbeat_every is None
@@ -113,6 +112,14 @@ def record_run(
         with_message=record_errors == "message",
         how_it_ended=how_it_ended,
     )
+    return Recording(arguments, caller=Path(sys._getframe(1).f_code.co_filename))
+
+
+def _store(given: ReceiptStore | str | os.PathLike[str] | None) -> ReceiptStore | None:
+    store = open_store(given) if isinstance(given, str | os.PathLike) else given
+    if store is not None and not callable(getattr(store, "save", None)):
+        raise ConfigError(f"A {type(given).__name__} is no store.", hint="Give a store or its URL.")
+    return store
 
 
 def _by_hand(scheduled: bool, reason: str | None) -> TriggeredBy:
@@ -123,55 +130,31 @@ def _by_hand(scheduled: bool, reason: str | None) -> TriggeredBy:
 class Recording:
     """What ``record_run`` returns: a context manager, and a decorator."""
 
-    def __init__(
-        self,
-        *,
-        task: str,
-        variables: Variables,
-        store: ReceiptStore | str | os.PathLike[str] | None,
-        requires: tuple[RequirementLike, ...] | None,
-        window: Window | None,
-        triggered_by: TriggeredBy,
-        orchestrator: Orchestrator | None,
-        code: Path | None,
-        caller: Path,
-        run_id: str | None,
-        heartbeat_every: timedelta | None,
-        with_message: bool,
-        how_it_ended: Callable[[BaseException], Status | None] | None,
-    ) -> None:
-        self._task, self._variables, self._requires = task, variables, requires
-        self._store = open_store(store) if isinstance(store, str | os.PathLike) else store
-        if self._store is not None and not callable(getattr(self._store, "save", None)):
-            raise ConfigError(
-                f"A {type(store).__name__} is no store.", hint="Give a store or its URL."
-            )
-        self._window, self._triggered_by, self._orchestrator = window, triggered_by, orchestrator
-        self._code, self._caller, self._run_id = code, caller, run_id
-        self._heartbeat_every = heartbeat_every
-        self._with_message, self._how_it_ended = with_message, how_it_ended
-        self._texts = {} if callable(variables) else texts_of(variables)
+    def __init__(self, arguments: Arguments, *, caller: Path) -> None:
+        self._arguments, self._caller = arguments, caller
         self._run: Run | None = None
 
     def __enter__(self) -> Run:
-        if callable(self._variables):
+        given, variables = self._arguments, self._arguments.variables
+        if callable(variables):
             raise ConfigError("'variables' is a function, which only a decorated call can use.")
         if self._run is not None:
             raise ConfigError("This recording is in use; call record_run again.")
-        store = open_store() if self._store is None else self._store
-        every = self._heartbeat_every or heartbeat_of(store)
+        store = open_store() if given.store is None else given.store
+        every = given.heartbeat_every or heartbeat_of(store)
         self._began, self._pid = time.monotonic(), os.getpid()
-        run = self._run = Run(
-            self._first_receipt(store, every), store, self._texts, secrets_of(self._texts)
+        receipt, self._is_continued = begun(
+            given, variables, store, code=given.code or self._caller, every=every
         )
-        self._heartbeat = Heartbeat(run, every, self._saved_to(store))
+        run = self._run = Run(receipt, store, variables, secrets_of(variables))
+        self._heartbeat = Heartbeat(run, every, partial(_save, store))
         self._termination = Termination()
         try:
             self._termination.watch()
-            self._save(store, run.receipt)
+            _save(store, receipt)
             self._heartbeat.start()
-            if self._requires is not None:
-                run.require(self._requires)
+            if given.requires is not None:
+                run.require(given.requires)
         except BaseException:
             self.__exit__(*sys.exc_info())
             raise
@@ -199,13 +182,15 @@ class Recording:
     def _finish(self, run: Run, error: BaseException | None) -> None:
         """Write the run's end, or leave it open where it only pauses."""
         self._heartbeat.stop()
-        status, outcome, text = self._ending(run, error)
-        if status.is_final:
+        ending = ending_of(run, error, self._arguments)
+        if ending.status.is_final:
             seconds = None if self._is_continued else time.monotonic() - self._began
-            end = run.ended(status, seconds=seconds, error=text, outcome=outcome)
-            self._save(run.store, end, tries=TRIES_TO_SAVE_AN_END)
+            end = run.ended(
+                ending.status, seconds=seconds, error=ending.error, outcome=ending.outcome
+            )
+            _save(run.store, end, tries=TRIES_TO_SAVE_AN_END)
         else:
-            self._save(run.store, replace(run.beat(), heartbeat_every=None))
+            _save(run.store, replace(run.beat(), heartbeat_every=None))
 
     def __call__(self, function: Function) -> Function:
         """Record every call of a function. One that has a parameter ``run`` is given the run."""
@@ -215,151 +200,32 @@ class Recording:
 
     def _of_call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Recording:
         """A recording of one call of a decorated function."""
-        call = Recording.__new__(Recording)
-        call.__dict__ |= self.__dict__
-        call._run = None
-        if callable(self._variables):
-            call._variables = self._variables(*args, **kwargs)
-            call._texts = texts_of(call._variables)
+        given, caller = self._arguments, self._caller
+        if callable(given.variables):
+            given = replace(given, variables=texts_of(given.variables(*args, **kwargs)))
         with contextlib.suppress(TypeError, OSError):
-            call._caller = Path(inspect.getfile(inspect.unwrap(function)))
-        return call
+            caller = Path(inspect.getfile(inspect.unwrap(function)))
+        return Recording(given, caller=caller)
 
-    def _first_receipt(self, store: ReceiptStore, every: timedelta) -> Receipt:
-        now = utc_now()
-        known = self._known(store)
-        self._is_continued = known is not None
-        here = circumstances(self._code or self._caller)
-        if known is not None:
-            return known if known.status.is_final else _continued(known, now, every, here)
-        return Receipt(
-            task=self._task,
-            run_id=self._run_id or self._new_id(now),
-            status=Status.RUNNING,
-            started_at=now,
-            variables=masked_variables(self._texts),
-            window=self._window,
-            triggered_by=_without_secrets(self._triggered_by, secrets_of(self._texts)),
-            orchestrator=self._orchestrator,
-            heartbeat_at=now,
-            heartbeat_every=every,
-            **here,
-        )
 
-    def _new_id(self, now: datetime) -> str:
-        attempt = self._orchestrator
-        if attempt is None or not attempt.ids:
-            return new_run_id(now)
-        ids = {**attempt.ids, "attempt": str(attempt.attempt)}
-        return run_id_of_attempt(now, attempt.name, ids)
-
-    def _known(self, store: ReceiptStore) -> Receipt | None:
-        """The receipt of this attempt, where another recorder, or an earlier call, began it."""
-        attempt = self._orchestrator
+def _save(store: ReceiptStore, receipt: Receipt, tries: int = 1) -> None:
+    """Keep the receipt. Never raises: what is lost is logged, the run stands."""
+    for left in reversed(range(tries)):
         try:
-            if self._run_id is not None:
-                return self._known_by_id(store, self._run_id)
-            if attempt is not None and attempt.ids:
-                return next(
-                    (
-                        receipt
-                        for receipt in store.search(self._task)
-                        if attempt.is_same_attempt(receipt.orchestrator)
-                    ),
-                    None,
-                )
-        except Exception as error:  # if it matters, saving will say so loudly
-            log.info("%s: earlier receipts could not be read: %s", self._task, error)
-        return None
-
-    def _known_by_id(self, store: ReceiptStore, run_id: str) -> Receipt | None:
-        try:
-            known = store.load(self._task, run_id)
-        except ReceiptNotFoundError:
-            return None
-        if known.run_id != run_id:  # it only begins like this
-            return None
-        same = self._orchestrator and self._orchestrator.is_same_attempt(known.orchestrator)
-        if known.status.is_final and not same:
+            store.save(receipt)
+            return
+        except ReceiptConflictError as error:
+            log.warning("%s", error)
+            return
+        except Exception as error:
+            if left:
+                time.sleep(0.2)
+                continue
             log.warning(
-                "%s run %s has ended already (%s), so nothing of this run is recorded. "
-                "A run id stands for one run.",
-                self._task,
-                run_id,
-                known.status,
+                "The receipt of %s run %s (%s) could not be saved, so no gate or health "
+                "check will see it: %s",
+                receipt.task,
+                receipt.run_id,
+                receipt.status,
+                error_text(error),
             )
-        return known
-
-    def _ending(
-        self, run: Run, error: BaseException | None
-    ) -> tuple[Status, str | None, str | None]:
-        """The status, the finer outcome, and the reason, of an end."""
-        if isinstance(error, UpstreamNotMetError):
-            return Status.SKIPPED, "refused", run.clean(error.answer.reason)
-        status = self._meaning(error)
-        if status is Status.SUCCESS:
-            skipped = run.skip_reason is not None
-            return Status.SKIPPED if skipped else status, None, run.skip_reason
-        assert error is not None
-        text = error_text(error, with_message=self._with_message, secrets=run.secrets)
-        return status, None, text
-
-    def _meaning(self, error: BaseException | None) -> Status:
-        if error is None:
-            return Status.SUCCESS
-        try:
-            meant = None if self._how_it_ended is None else self._how_it_ended(error)
-        except Exception:
-            log.exception("What %s means could not be told.", type(error).__name__)
-            meant = None
-        return _ordinary_meaning(error) if meant is None else Status(meant)
-
-    def _saved_to(self, store: ReceiptStore) -> Callable[[Receipt], None]:
-        return lambda receipt: self._save(store, receipt)
-
-    def _save(self, store: ReceiptStore, receipt: Receipt, tries: int = 1) -> None:
-        """Keep the receipt. Never raises: what is lost is logged, the run stands."""
-        for left in reversed(range(tries)):
-            try:
-                store.save(receipt)
-                return
-            except ReceiptConflictError as error:
-                log.warning("%s", error)
-                return
-            except Exception as error:
-                if left:
-                    time.sleep(0.2)
-                    continue
-                log.warning(
-                    "The receipt of %s run %s (%s) could not be saved, so no gate or health "
-                    "check will see it: %s",
-                    receipt.task,
-                    receipt.run_id,
-                    receipt.status,
-                    error_text(error),
-                )
-
-
-def _continued(known: Receipt, now: datetime, every: timedelta, here: Circumstances) -> Receipt:
-    """A running receipt that this process goes on with."""
-    return replace(
-        known,
-        heartbeat_at=now,
-        heartbeat_every=every,
-        host=here.get("host"),
-        pid=here.get("pid"),
-    )
-
-
-def _without_secrets(trigger: TriggeredBy, secrets: Iterable[str]) -> TriggeredBy:
-    if trigger.reason is None:
-        return trigger
-    return replace(trigger, reason=clean_text(trigger.reason, secrets))
-
-
-def _ordinary_meaning(error: BaseException) -> Status:
-    if isinstance(error, Terminated):
-        return Status.INTERRUPTED
-    if isinstance(error, SystemExit):
-        return Status.ERROR if error.code not in (None, 0) else Status.SUCCESS
-    return Status.ERROR if isinstance(error, Exception) else Status.INTERRUPTED
