@@ -7,7 +7,10 @@ import inspect
 
 import pytest
 
-DOORS = ("ubunye_core", "ubunye_airflow", "ubunye_dagster")
+DOORS = (
+    *("ubunye_core", "ubunye_core.stores", "ubunye_core.testing"),
+    *("ubunye_airflow", "ubunye_dagster"),
+)
 
 
 @pytest.mark.parametrize("door", DOORS)

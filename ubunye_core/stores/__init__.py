@@ -1,16 +1,41 @@
-"""Where receipts live."""
+"""Where receipts live; and what somebody needs who writes a store."""
 
+from ubunye_core.codec import MAX_RECEIPT_BYTES, decode, encode
+from ubunye_core.names import check_run_id, check_task
+from ubunye_core.runids import time_in
+from ubunye_core.stores.ends import standing
 from ubunye_core.stores.files import FileStore
 from ubunye_core.stores.memory import MemoryStore
-from ubunye_core.stores.protocol import Found, ListsTasks, ReceiptStore, Unreadable
+from ubunye_core.stores.protocol import (
+    Found,
+    ListsTasks,
+    ReceiptStore,
+    SetsHeartbeat,
+    Unreadable,
+)
+from ubunye_core.stores.select import could_be_since, select
 from ubunye_core.stores.url import open_store
 
 __all__ = [
-    "FileStore",
-    "Found",
-    "ListsTasks",
-    "MemoryStore",
-    "ReceiptStore",
-    "Unreadable",
+    # the stores there are
     "open_store",
+    "FileStore",
+    "MemoryStore",
+    # what a store is, what it may offer, and what it answers with
+    "ReceiptStore",
+    "ListsTasks",
+    "SetsHeartbeat",
+    "Found",
+    "Unreadable",
+    # the rules that all stores share
+    "check_task",
+    "check_run_id",
+    "standing",
+    "select",
+    "could_be_since",
+    "time_in",
+    # a receipt as it is stored
+    "encode",
+    "decode",
+    "MAX_RECEIPT_BYTES",
 ]

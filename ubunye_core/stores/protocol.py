@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Protocol, overload
 
 from ubunye_core.receipt import Receipt, Status
@@ -55,7 +55,8 @@ class ReceiptStore(Protocol):
 
     Another handle and another process see a save as soon as it returns. Identifiers are checked
     before they touch a place (``InvalidNameError``). Whatever cannot be answered now is a
-    ``StoreUnavailableError``; a document that cannot be read never is: it is listed.
+    ``StoreUnavailableError``; a document that cannot be read never is: it is listed. Nothing is
+    answered from memory about a run that may still change, nor that something is absent.
     """
 
     @property
@@ -104,14 +105,27 @@ class ReceiptStore(Protocol):
             status: How the run stands.
             since: Runs that started at this instant or later.
             batch: Variables as text: receipts that have these values.
-            limit: At most so many receipts.
+            limit: At most so many receipts; None means all.
+
+        Returns:
+            What fits, newest first; and as ``unreadable`` what could be among it and cannot be
+            read. An unknown task has nothing of either.
         """
         ...
 
 
 class ListsTasks(Protocol):
-    """A store that knows which tasks it holds; patterns of tasks need this."""
+    """A store may offer this: it knows which tasks it holds. Patterns of tasks need it."""
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, readable or not, in order."""
+        ...
+
+
+class SetsHeartbeat(Protocol):
+    """A store may offer this: a save costs so much that 30 seconds are too often for it."""
+
+    @property
+    def heartbeat_every(self) -> timedelta:
+        """How often a running run is to show a sign of life here."""
         ...
