@@ -18,6 +18,7 @@ _SECRET_PAIRS = frozenset({("api", "key"), ("private", "key")})
 _SIGNATURES = frozenset({"sig", "signature"})
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _A_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,40}://\S+")
+_WORD = re.compile(r"\S+")
 # A user, and a password that ends at the last "@" and may hold anything; a port before a path is
 # no password.
 _USER = re.compile(r"(://[^\s/:]*):(?!\d+[/?#])([^\s?#]*|\S*)@")
@@ -60,13 +61,29 @@ def masked_value(text: str) -> str:
 def secrets_of(variables: Mapping[str, str]) -> list[str]:
     """The texts among these variables that must not be written down anywhere."""
     named = [text for name, text in variables.items() if is_secret_name(name)]
-    in_urls = [found[2] for text in variables.values() for found in _USER.finditer(text)]
+    words = [word for text in variables.values() if "://" in text for word in text.split()]
+    in_urls = [found[2] for word in words for found in _USER.finditer(_to_last_at(word)[0])]
     return named + in_urls
+
+
+def _to_last_at(word: str) -> tuple[str, str]:
+    """The part of a word that may hold passwords, and the rest.
+
+    Beyond the last "@" there is none, and a search there would begin anew at every "://".
+    """
+    end = word.rfind("@") + 1
+    return word[:end], word[end:]
+
+
+def _without_passwords(word: str) -> str:
+    before, after = _to_last_at(word)
+    return _USER.sub(rf"\1:{MASK}@", before) + after
 
 
 def masked_url(url: str) -> str:
     """A URL without its password, and without secret-looking query values."""
-    place, mark, query = _USER.sub(rf"\1:{MASK}@", url).partition("?")
+    url = _WORD.sub(lambda word: _without_passwords(word[0]), url) if "@" in url else url
+    place, mark, query = url.partition("?")
     query, hash_, fragment = query.partition("#")
     pairs = [pair.partition("=") for pair in query.split("&")]
     query = "&".join(
@@ -98,12 +115,15 @@ def _is_secret_in_text(name: str) -> bool:
 
 def _masked_assignments(text: str, is_secret: Callable[[str], bool]) -> str:
     """Text with ``***`` for what is assigned to secret names, by ``=`` or ``:``."""
-    kept, done = "", 0
+    kept, done = [], 0
     for found in _NAME_AND_SIGN.finditer(text):
+        if found.start() < done or not is_secret(found[1]):
+            continue
         value = _VALUE.match(text, found.end())
-        if value is not None and found.start() >= done and is_secret(found[1]):
-            kept, done = kept + text[done : found.end()] + MASK, value.end()
-    return kept + text[done:]
+        if value is not None:
+            kept += [text[done : found.end()], MASK]
+            done = value.end()
+    return "".join((*kept, text[done:]))
 
 
 def without_secrets(text: str, secrets: Iterable[str]) -> str:

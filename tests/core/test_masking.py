@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from ubunye_core.masking import (
     MASK,
     MAX_ERROR_TEXT,
+    MAX_TEXT,
+    clean_text,
     error_text,
     is_secret_name,
     masked_text,
@@ -182,6 +184,22 @@ def test_a_huge_error_is_cut_and_costs_no_time() -> None:
     ):
         assert len(error_text(ValueError(text))) <= MAX_ERROR_TEXT + len("ValueError: ")
     assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "://a:" * 200_000, "x@y " + "://a:" * 200_000 + " @", "h://a:" * 200_000,
+        "h://a:b?" * 100_000 + "@", "h://x@" + "://a:" * 200_000 + "?", "a=" * 400_000,
+        "token=" * 150_000, "a=\"b='" * 150_000, "A" * 1_000_000, "h://x?" + "a&" * 400_000,
+    ],
+)  # fmt: skip
+def test_a_long_text_of_any_kind_is_masked_at_once(text: str) -> None:
+    began = time.monotonic()
+    assert len(clean_text(text)) <= MAX_TEXT
+    masked_variables({"source": text})
+    secrets_of({"source": text})
+    assert time.monotonic() - began < 10
 
 
 def test_a_url_that_is_cut_keeps_its_password_to_itself() -> None:
