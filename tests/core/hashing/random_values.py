@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 Generator = np.random.Generator
 Make = Callable[[Generator, int], pa.Array]
@@ -86,6 +87,12 @@ def _strings(chance: Generator, count: int) -> pa.Array:
     return pa.array(texts, pa.string(), mask=chance.random(count) < 0.05)
 
 
+def _mostly_clean_strings(chance: Generator, count: int) -> pa.Array:
+    clean = pa.array(["", "plain", "é", "😀 and more"]).take(pa.array(chance.integers(0, 4, count)))
+    few = pa.array(chance.random(count) < 0.05)
+    return pc.if_else(few, _strings(chance, count), clean)
+
+
 def _binaries(chance: Generator, count: int) -> pa.Array:
     lengths = chance.integers(0, 8, count)
     offsets = np.concatenate(([0], np.cumsum(lengths))).astype(np.int32)
@@ -128,6 +135,7 @@ RULES: dict[str, Make] = {
     "decimals(5,-2)": _decimals(5, -2),
     "decimals(60,20)": _decimals(60, 20, 256),
     "strings": _strings,
+    "strings with few escapes": _mostly_clean_strings,
     "binaries": _binaries,
 }
 """What each rule of text is tried on: random arrays of a given length."""

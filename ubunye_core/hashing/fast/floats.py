@@ -16,32 +16,30 @@ from ubunye_core.hashing.columns import writer
 from ubunye_core.hashing.fast.query import AS_TEXT, Column
 from ubunye_core.hashing.types import is_
 
-# For 1e16 it is "1e16", for 2.5e-7 "2.5e-7": only the letter and the missing ".0" differ.
-_SCIENTIFIC = (
-    f"case when strpos({AS_TEXT}, '.') > 0 then replace({AS_TEXT}, 'e', 'E')"
-    f" else replace({AS_TEXT}, 'e', '.0E') end"
-)
-# Plain where Java is scientific. 12345678.9 is written in full: its digits without the point and
-# without zeros at the end, a point after the first, and an exponent counted from the point.
-_DIGITS_OF_LARGE = f"rtrim(replace(replace({AS_TEXT}, '-', ''), '.', ''), '0')"
+_MAGNITUDE = "cast(abs({}) as varchar)"
+
+# 1e16 and 2.5e-7 lack a ".0" and have a small letter.
+_SCIENTIFIC = "replace([], 'e', case when strpos([], '.') > 0 then 'E' else '.0E' end)"
+# 12345678.9 is written in full up to 1e16 (a float32 to 1e13): the point goes after the first digit, zeros at the end
+# go, and the exponent counts the digits before the point.
 _LARGE = (
-    "concat(case when {} < 0 then '-' else '' end,"
-    f" substr({_DIGITS_OF_LARGE}, 1, 1), '.',"
-    f" case when length({_DIGITS_OF_LARGE}) > 1 then substr({_DIGITS_OF_LARGE}, 2) else '0' end,"
-    f" 'E', cast(strpos(replace({AS_TEXT}, '-', ''), '.') - 2 as varchar))"
+    "concat(substr([], 1, 1), '.',"
+    " coalesce(nullif(rtrim(replace(substr([], 2), '.', ''), '0'), ''), '0'),"
+    " 'E', cast(strpos([], '.') - 2 as varchar))"
 )
-# 0.000123 is "0.", zeros, digits: the exponent is counted from the zeros.
-_DIGITS_OF_SMALL = f"ltrim(replace(replace({AS_TEXT}, '-', ''), '.', ''), '0')"
-_SMALL = (
-    "concat(case when {} < 0 then '-' else '' end,"
-    f" substr({_DIGITS_OF_SMALL}, 1, 1), '.',"
-    f" case when length({_DIGITS_OF_SMALL}) > 1 then substr({_DIGITS_OF_SMALL}, 2) else '0' end,"
-    f" 'E', cast(length({_DIGITS_OF_SMALL}) - length(replace({AS_TEXT}, '-', '')) + 1 as varchar))"
-)
+
+
+def _small(zeros: int) -> str:
+    """0.000123, in full down to 1e-5 (a float32 to 1e-6): as many zeros after the point, then the digits."""
+    first = 3 + zeros
+    return (
+        f"concat(substr([], {first}, 1), '.',"
+        f" coalesce(nullif(substr([], {first + 1}), ''), '0'), 'E-{zeros + 1}')"
+    )
 
 
 def parts(array: Any) -> list[Column]:
-    """The parts of each value's text: one column, two where there are subnormals."""
+    """The parts of each value's text: one column where all are plain, else a few."""
     if is_("float16", array.type):
         array = array.cast(pa.float32())  # a float16 is written as the float32 it equals
     values = np.asarray(array.fill_null(0)) if array.null_count else np.asarray(array)
@@ -50,17 +48,23 @@ def parts(array: Any) -> list[Column]:
     plain = ((size >= width(1e-3)) & (size < width(1e7))) | (size == 0)
     if plain.all():
         return [Column(array, AS_TEXT)]
-    subnormal = (size > 0) & (size < np.finfo(width).tiny)
-    if not subnormal.any():
-        return [Column(array, _any_size(array.type))]
-    # Java weighs two digits where one would do (4.9E-324), which only bites here.
-    mask = pa.array(subnormal)
-    missing = pa.scalar(None, array.type)
-    tiny = pc.if_else(mask, array, missing)
-    return [
-        Column(pc.if_else(mask, missing, array), _any_size(array.type)),
-        Column(pa.array(writer(array.type)(tiny), pa.string())),
-    ]
+    finite = np.isfinite(values)
+    columns = [Column(pc.if_else(pa.array(np.signbit(values) & finite), "-", ""))]
+    if array.null_count:
+        columns = [Column(pc.if_else(pc.is_valid(array), columns[0].array, ""))]
+    numbers = array
+    special = ~finite | ((size > 0) & (size < np.finfo(width).tiny))
+    if special.any():
+        # Written one by one: what is no number, and subnormals, whose sign is in their text too.
+        mask = pa.array(special)
+        nothing = pa.scalar(None, array.type)
+        numbers = pc.if_else(mask, nothing, array)
+        texts = writer(array.type)(pc.if_else(mask, array, nothing))
+        columns = [
+            Column(pc.if_else(mask, "", columns[0].array)),
+            Column(pa.array(texts, pa.string())),
+        ]
+    return [*columns, Column(numbers, _any_size(array.type), _MAGNITUDE)]
 
 
 def _any_size(type_: Any) -> str:
@@ -69,15 +73,14 @@ def _any_size(type_: Any) -> str:
     def limit(value: str) -> str:
         return f"cast('{value}' as {number})"
 
-    # Compared in total order: NaN is above infinity, and -0.0 is not 0.0, hence abs.
+    # Compared in total order, in which -0.0 is not 0.0, hence abs.
     return (
         "case when {} is null then null"
-        f" when abs({{}}) >= {limit('1e-3')} and abs({{}}) < {limit('1e7')} then {AS_TEXT}"
-        f" when abs({{}}) = {limit('0.0')} then {AS_TEXT}"
-        " when isnan({}) then '\"NaN\"'"
-        f" when {{}} = {limit('inf')} then '\"Infinity\"'"
-        f" when {{}} = {limit('-inf')} then '\"-Infinity\"'"
-        f" when strpos({AS_TEXT}, 'e') > 0 then {_SCIENTIFIC}"
+        f" when abs({{}}) >= {limit('1e-3')} and abs({{}}) < {limit('1e7')} then []"
+        f" when abs({{}}) = {limit('0.0')} then []"
+        f" when strpos([], 'e') > 0 then {_SCIENTIFIC}"
         f" when abs({{}}) >= {limit('1e7')} then {_LARGE}"
-        f" else {_SMALL} end"
+        f" when abs({{}}) >= {limit('1e-4')} then {_small(3)}"
+        f" when abs({{}}) >= {limit('1e-5')} then {_small(4)}"
+        f" else {_small(5)} end"
     )

@@ -80,7 +80,7 @@ def _places(keys: Any) -> Any:
 
 def _key_parts(type_: Any, places: Any) -> list[Part]:
     if is_any(STRINGS, type_):
-        return ['"', Column(strings.escaped(places)), '":']
+        return ['"', *strings.parts(places), '":']
     if is_("boolean", type_):
         return [Column(pc.if_else(pc.not_equal(places, 0), '"true":', '"false":'))]
     # Dates are written as days, timestamps as microseconds.

@@ -28,6 +28,8 @@ class Column:
     array: Any  # pyarrow.Array
     sql: str = "{}"
     """The text of the array's values, with ``{}`` for the column; null where the value is null."""
+    shared: str | None = None
+    """What ``sql`` needs more than once: it is calculated beforehand, and ``[]`` stands for it."""
 
 
 AS_TEXT = "cast({} as varchar)"
@@ -44,10 +46,10 @@ class Session:
     def __init__(self) -> None:
         fast.note_use()
         config = SessionConfig().with_target_partitions(1).with_batch_size(BATCH_ROWS)
-        # Plain text is joined faster than views, which SQL's types would mean by default; and
-        # nothing is won by optimising queries that are as simple as these.
+        # Plain text is joined faster than views, which SQL's types would mean by default. Some
+        # functions need one pass of the optimiser; more passes find nothing in such queries.
         config = config.set("datafusion.sql_parser.map_string_types_to_utf8view", "false")
-        self._context = SessionContext(config.set("datafusion.optimizer.max_passes", "0"))
+        self._context = SessionContext(config.set("datafusion.optimizer.max_passes", "1"))
 
     @classmethod
     def spared(cls) -> Session | None:
@@ -96,6 +98,13 @@ class Session:
         self._context.register_record_batches("slice", [[batch]])
         try:
             frame = self._context.table("slice")
+            shared = [
+                frame.parse_sql_expr(column.shared.replace("{}", name)).alias(f"shared_{name}")
+                for name, column in zip(names, columns, strict=True)
+                if column.shared
+            ]
+            if shared:
+                frame = frame.select(*map(col, names), *shared)
             joined = functions.concat(*self._arguments(frame, parts))
             batches: list[Any] = frame.select(expression(joined)).collect()
         finally:
@@ -126,7 +135,7 @@ class Session:
             return col(name)
         if sql == AS_TEXT:
             return col(name).cast(pa.string())
-        return frame.parse_sql_expr(sql.replace("{}", name))
+        return frame.parse_sql_expr(sql.replace("{}", name).replace("[]", f"shared_{name}"))
 
 
 @lru_cache(maxsize=1_024)

@@ -38,7 +38,7 @@ class Texts:
         if is_("decimal", type_):
             return [before, Column(_decimals(array))]
         if is_any(STRINGS, type_):
-            return [f'{before}"', Column(strings.escaped(array)), '"']
+            return [f'{before}"', *strings.parts(array), '"']
         if is_any(BINARIES, type_):
             # The alphabet of RFC 4648 with padding and without line breaks, as base64.b64encode.
             return [f'{before}"', Column(array.cast(pa.binary()), "encode({}, 'base64pad')"), '"']
