@@ -20,8 +20,8 @@ _MAGNITUDE = "cast(abs({}) as varchar)"
 
 # 1e16 and 2.5e-7 lack a ".0" and have a small letter.
 _SCIENTIFIC = "replace([], 'e', case when strpos([], '.') > 0 then 'E' else '.0E' end)"
-# 12345678.9 is written in full up to 1e16 (a float32 to 1e13): the point goes after the first digit, zeros at the end
-# go, and the exponent counts the digits before the point.
+# 12345678.9 is written in full up to 1e16 (a float32 to 1e13): the point goes after the first
+# digit, zeros at the end go, and the exponent counts the digits before the point.
 _LARGE = (
     "concat(substr([], 1, 1), '.',"
     " coalesce(nullif(rtrim(replace(substr([], 2), '.', ''), '0'), ''), '0'),"
@@ -30,7 +30,7 @@ _LARGE = (
 
 
 def _small(zeros: int) -> str:
-    """0.000123, in full down to 1e-5 (a float32 to 1e-6): as many zeros after the point, then the digits."""
+    """0.000123, in full down to 1e-5 (a float32 to 1e-6): zeros after the point, then digits."""
     first = 3 + zeros
     return (
         f"concat(substr([], {first}, 1), '.',"
