@@ -19,7 +19,8 @@ ROOT = Path(__file__).parents[1]
 _HOME = tempfile.mkdtemp(prefix="ubunye-tests-")
 atexit.register(shutil.rmtree, _HOME, ignore_errors=True)
 for _name in [name for name in os.environ if name.startswith(("AIRFLOW", "DAGSTER", "UBUNYE_"))]:
-    del os.environ[_name]
+    if not _name.startswith("UBUNYE_TEST_"):  # how to test, not how to run
+        del os.environ[_name]
 os.environ |= {
     "AIRFLOW_HOME": f"{_HOME}/airflow",
     "AIRFLOW__CORE__LOAD_EXAMPLES": "False",

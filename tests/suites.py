@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shutil
-import subprocess
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
+
+from tests.javas import java_homes
 
 SUITES_FILE = Path(__file__).with_name("suites.toml")
 
@@ -142,19 +140,7 @@ def _judge_suite(suite: Suite, verdict: Verdict, holds: Callable[[str], bool]) -
 
 
 def _has_java_25() -> bool:
-    homes = [os.environ.get("JAVA_HOME", ""), *map(str, Path("/usr/lib/jvm").glob("*"))]
-    candidates = [str(Path(home, "bin", "java")) for home in homes if home]
-    for java in dict.fromkeys(filter(shutil.which, [*candidates, "java"])):
-        try:
-            asked = subprocess.run(
-                [java, "-version"], capture_output=True, text=True, timeout=60, check=False
-            )
-        except OSError:
-            continue
-        version = re.search(r'version "(\d+)', asked.stderr)
-        if version and int(version.group(1)) >= 25:
-            return True
-    return False
+    return any(version >= 25 for version in java_homes())
 
 
 def _has_delta_jars() -> bool:

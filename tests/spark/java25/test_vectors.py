@@ -1,0 +1,23 @@
+"""The golden vectors through Spark on the Java whose text of floats rows-v1 took."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.javas import java_homes
+from tests.spark.programs import report_of
+from tests.spark.vectors import ALL_SETTINGS, ONE_BY_ONE, VECTORS
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
+HOMES = {version: home for version, home in java_homes().items() if version >= 25}
+
+
+@pytest.mark.skipif(not HOMES, reason="no Java 25 on this machine")
+def test_every_vector_has_its_hash_on_java_25_under_all_settings(tmp_path: Path) -> None:
+    for version, home in HOMES.items():
+        report = report_of("vectors", tmp_path, java_home=home)
+        assert report["mismatches"] == []
+        assert report["java"].startswith(str(version))
+        assert report["seen"] > len(VECTORS) * len(ONE_BY_ONE) + 80 * len(ALL_SETTINGS)
