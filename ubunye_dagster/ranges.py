@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
-from ubunye_core import Batch, Found, Receipt, ReceiptStore, Status
+from ubunye_core import (
+    Batch,
+    Found,
+    Receipt,
+    ReceiptStore,
+    RequirementLike,
+    Run,
+    Status,
+    UpstreamAnswer,
+    UpstreamNotMetError,
+    Verdict,
+    requirements_of,
+)
+from ubunye_dagster.asking import ask
 from ubunye_dagster.batches import PartitionBatch
 
 
@@ -59,6 +73,34 @@ class EachPartition:
     ) -> Found:
         """The receipts that fit everything given."""
         return self._store.search(task, status, since, batch=batch, limit=limit)
+
+
+class RunOfRange:
+    """The run that a function is given for a range: its gate asks for every partition."""
+
+    def __init__(self, run: Run, batches: Sequence[PartitionBatch], store: ReceiptStore) -> None:
+        self._run, self._batches, self._store = run, batches, store
+
+    def require(self, requirements: RequirementLike | Iterable[RequirementLike]) -> UpstreamAnswer:
+        """Go on only if every upstream has succeeded for every partition.
+
+        Raises:
+            UpstreamNotMetError: the run may not go on.
+        """
+        answer = ask(
+            requirements_of(requirements),
+            self._batches,
+            store=self._store,
+            asker=self._run.task,
+            wait="0s",
+        )
+        if answer.verdict is not Verdict.PASS:
+            raise UpstreamNotMetError(answer)
+        self._run.pin(answer)
+        return answer
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._run, name)
 
 
 def _copy(receipt: Receipt, batch: PartitionBatch) -> Receipt:

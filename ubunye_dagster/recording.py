@@ -24,7 +24,7 @@ from ubunye_core import (
 from ubunye_dagster import compat
 from ubunye_dagster.batches import PartitionBatch, Variables, batches_of
 from ubunye_dagster.calls import around_calls
-from ubunye_dagster.ranges import EachPartition
+from ubunye_dagster.ranges import EachPartition, RunOfRange
 from ubunye_dagster.refusals import refused
 from ubunye_dagster.resource import RESOURCE_KEY
 
@@ -97,17 +97,17 @@ def recorded(
     Raises:
         ConfigError: the task is no task, or the function cannot be recorded.
     """
-    record_run(task, store="memory://", record_errors=record_errors)  # complains of a wrong name
+    record_run(task, record_errors=record_errors)  # complains of a wrong name, and opens nothing
 
     def decorate(function: Function) -> Function:
         @contextmanager
         def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
             batches = batches_of(context, variables)
-            attempt = compat.attempt_of(context)
+            attempt, is_range = compat.attempt_of(context), len(batches) > 1
             recording = record_run(
                 task,
                 variables=batches[0].variables,
-                store=EachPartition(opened, batches) if len(batches) > 1 else opened,
+                store=EachPartition(opened, batches) if is_range else opened,
                 window=batches[0].window,
                 triggered_by=_triggered_by(attempt),
                 orchestrator=_orchestrator(attempt, batches[0]),
@@ -118,7 +118,8 @@ def recorded(
                 with recording as run:
                     _under_way[context] = UnderWay(run, batches)
                     with _last_attempt_noticed(run, attempt):
-                        yield {RUN_PARAMETER: run}
+                        given = RunOfRange(run, batches, opened) if is_range else run
+                        yield {RUN_PARAMETER: given}
             except UpstreamNotMetError as error:
                 raise refused(error.answer) from error
             finally:

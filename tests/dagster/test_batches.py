@@ -212,6 +212,30 @@ def test_of_a_range_every_partition_must_pass(store: ReceiptStore, receipts: Any
         assert {pin.run_id for pin in receipt.upstreams} == {first.run_id, second.run_id}
 
 
+def test_a_gate_in_the_body_asks_for_every_partition_of_a_range(
+    store: ReceiptStore, receipts: Any, put: Put
+) -> None:
+    ran: list[str] = []
+
+    @dg.asset(partitions_def=DAILY, backfill_policy=ONE_RUN)
+    @recorded("pay/monthly/send", variables={"dt": partition_format("%Y-%m-%d")})
+    def send(context: dg.AssetExecutionContext, run: Run) -> None:
+        run.require("pay/monthly/*")  # a pattern does not name the task that asks
+        ran.extend(context.partition_keys)
+        run.count(loaded=3)
+
+    put(run_id="r1", dt="2026-10-01")
+    assert not materialize_range(send, receipts, "2026-10-01", "2026-10-02").success
+    assert ran == []
+    assert [each.was_refused for each in store.list_runs("pay/monthly/send")] == [True, True]
+
+    put(run_id="r2", dt="2026-10-02")
+    assert materialize_range(send, receipts, "2026-10-01", "2026-10-02").success
+    for receipt in store.search("pay/monthly/send", limit=2):
+        assert {pin.run_id for pin in receipt.upstreams} == {"r1", "r2"}
+        assert receipt.counts is not None
+
+
 def test_the_partitions_of_a_range_wait_together(receipts: Any, put: Put) -> None:
     put("running", dt="2026-10-01")
     wait, poll = timedelta(seconds=1), timedelta(milliseconds=100)
