@@ -66,6 +66,20 @@ def around_calls(
     def with_given(given: Mapping[str, object], kwargs: dict[str, Any]) -> dict[str, Any]:
         return kwargs if gives is None else {**kwargs, gives: given[gives]}
 
+    wrapper = _wrapped(function, entered, with_given)
+    adds = resource_key if needs_resource and not passes_resource else None
+    setattr(wrapper, _DECORATORS, (by, *inside))
+    _show(wrapper, signature, adds=adds, hides=gives)
+    return cast("Function", wrapper)
+
+
+def _wrapped(
+    function: Callable[..., Any],
+    entered: Callable[[Any, dict[str, Any]], AbstractContextManager[Mapping[str, object]]],
+    with_given: Callable[[Mapping[str, object], dict[str, Any]], dict[str, Any]],
+) -> Any:
+    """A function of the same kind: each call is entered, and passes on what that gives."""
+
     @functools.wraps(function)
     def plain(*args: Any, **kwargs: Any) -> Any:
         with entered(args, kwargs) as given:
@@ -89,17 +103,10 @@ def around_calls(
                     yield each
 
     if inspect.iscoroutinefunction(function):
-        wrapper: Any = coroutine
-    elif inspect.isasyncgenfunction(function):
-        wrapper = async_generator
-    elif inspect.isgeneratorfunction(function):
-        wrapper = generator
-    else:
-        wrapper = plain
-    adds = resource_key if needs_resource and not passes_resource else None
-    setattr(wrapper, _DECORATORS, (by, *inside))
-    _show(wrapper, signature, adds=adds, hides=gives)
-    return cast("Function", wrapper)
+        return coroutine
+    if inspect.isasyncgenfunction(function):
+        return async_generator
+    return generator if inspect.isgeneratorfunction(function) else plain
 
 
 def decorators_of(function: Any) -> tuple[str, ...]:
