@@ -38,6 +38,16 @@ from ubunye_core import (
     require,
     wait_for_upstream,
 )
+from ubunye_core.stores import (
+    ListsTasks,
+    SetsHeartbeat,
+    check_run_id,
+    check_task,
+    decode,
+    encode,
+    select,
+    standing,
+)
 
 CALC = "pay/monthly/calc"
 store: ReceiptStore = open_store("file:///srv/receipts")
@@ -45,19 +55,30 @@ from_the_environment: ReceiptStore = open_store()
 
 
 class Plugin:
-    """A store of four methods, as another package may write it."""
+    """A store of four methods and two offers, as another package may write it."""
+
+    heartbeat_every = timedelta(minutes=10)
+    documents: dict[tuple[str, str], bytes]
 
     @property
     def url(self) -> str:
         return "plugin://"
 
-    def save(self, receipt: Receipt) -> None: ...
+    def tasks(self) -> list[str]:
+        return sorted({task for task, _ in self.documents})
+
+    def save(self, receipt: Receipt) -> None:
+        key = (check_task(receipt.task), check_run_id(receipt.run_id))
+        known = decode(self.documents[key], where="here") if key in self.documents else None
+        stands: Receipt | None = standing(known, receipt)
+        if stands is not None:
+            self.documents[key] = encode(stands)
 
     def load(self, task: str, run_id: str) -> Receipt:
-        raise NotImplementedError
+        return decode(self.documents[task, run_id], where=f"{task} {run_id}")
 
     def list_runs(self, task: str, n: int = 20) -> Found:
-        return Found()
+        return select([self.load(of, run) for of, run in self.documents if of == task], (), limit=n)
 
     def search(
         self,
@@ -72,6 +93,8 @@ class Plugin:
 
 
 plugin: ReceiptStore = Plugin()
+lists_tasks: ListsTasks = Plugin()
+sets_heartbeat: SetsHeartbeat = Plugin()
 
 
 def ask_about_upstreams() -> UpstreamAnswer:
