@@ -135,7 +135,7 @@ def require(
     asker: str | None = None,
     now: datetime | str | None = None,
 ) -> UpstreamAnswer:
-    """The same question as ``check_upstream``, for a script: raises unless the answer is yes.
+    """``check_upstream``, with the same arguments, for a script: raises unless the answer is yes.
 
     Raises:
         UpstreamNotMetError: the run may not start; ``.answer`` says why.

@@ -14,6 +14,11 @@ from ubunye_core.receipt import Receipt
 def standing(current: Receipt | None, offered: Receipt) -> Receipt | None:
     """What to write, or None when the record that is there stands.
 
+    Args:
+        current: What is on record for the run; None where nothing is. A damaged record counts as
+            nothing to a run that ends, and is an error to one that goes on.
+        offered: What is to be saved. Its start gives way to the one on record.
+
     Raises:
         ReceiptConflictError: the run has ended, and is offered another end.
     """
