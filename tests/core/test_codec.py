@@ -269,3 +269,12 @@ def test_a_receipt_too_large_to_be_read_is_refused_when_it_is_written(
     encode(a_receipt())
     with pytest.raises(ValueError, match="too large"):
         encode(replace(a_receipt(), error="x" * 2000))
+
+
+def test_every_time_is_stored_in_one_form() -> None:
+    receipt = a_receipt(window=Window(start=at(0), end=at(1)), heartbeat_at=at(2))
+    document = as_json(receipt)
+    window = document["window"]
+    assert isinstance(window, dict)
+    times = [document["started_at"], document["ended_at"], document["heartbeat_at"]]
+    assert all(str(time).endswith("+00:00") for time in [*times, window["start"], window["end"]])

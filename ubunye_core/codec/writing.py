@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import fields
+from datetime import datetime
 from typing import NoReturn, cast
 
 from ubunye_core.codec.reading import MAX_RECEIPT_BYTES
 from ubunye_core.receipt import Expectation, Json, Receipt, Step, Timing
-from ubunye_core.times import in_iso
 
 
 def encode(receipt: Receipt) -> bytes:
@@ -96,8 +96,8 @@ def _plain(part: object) -> Json:
         value = getattr(part, each.name)
         if value is None or each.name == "extra":
             continue
-        if hasattr(value, "isoformat"):
-            value = in_iso(value)
+        if isinstance(value, datetime):
+            value = value.isoformat()
         document[each.name] = dict(value) if isinstance(value, Mapping) else value
     return _with_rest(document, getattr(part, "extra", {}))
 
