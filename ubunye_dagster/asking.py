@@ -27,16 +27,19 @@ def ask(
     """Whether every upstream has succeeded for every partition.
 
     The partitions of a range wait together, as long as one of them would.
+
+    Args:
+        requires: The upstreams.
+        batches: The variables for each partition.
+        store: Where the receipts are.
+        asker: The task that asks; a pattern does not name it.
+        wait: How long to keep looking; None leaves each requirement its own ``wait``.
     """
+    if wait is not None:
+        requires = [replace(each, wait=wait) for each in requires]
     if len(batches) == 1:
-        return wait_for_upstream(
-            requires, variables=batches[0].variables, store=store, asker=asker, wait=wait
-        )
-    if wait is None:
-        length = max(each.length for each in requires)
-    else:
-        length = Requirement(requires[0].task, wait=wait).length
-    deadline = datetime.now(UTC) + length
+        return wait_for_upstream(requires, variables=batches[0].variables, store=store, asker=asker)
+    deadline = datetime.now(UTC) + max(each.length for each in requires)
     answers = [
         wait_for_upstream(
             requires, variables=batch.variables, store=store, asker=asker, deadline=deadline
