@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import datetime
 from typing import Any
 
 from ubunye_core import (
     Batch,
-    Found,
     Receipt,
     ReceiptStore,
     RequirementLike,
     Run,
-    Status,
     UpstreamAnswer,
     UpstreamNotMetError,
     Verdict,
@@ -27,7 +24,7 @@ from ubunye_dagster.batches import PartitionBatch
 
 
 class EachPartition:
-    """A store that keeps what it is given once for each partition of a range.
+    """The store, which keeps what it is given once for each partition of a range.
 
     The recorder records one run, for the first partition. Its copies differ in what says which
     partition it is: the run id, the variables, the window, the scheduler's ids.
@@ -35,10 +32,6 @@ class EachPartition:
 
     def __init__(self, store: ReceiptStore, batches: Sequence[PartitionBatch]) -> None:
         self._store, self._batches = store, batches
-        self.url = store.url
-        every = getattr(store, "heartbeat_every", None)
-        if every is not None:
-            self.heartbeat_every = every
 
     def save(self, receipt: Receipt) -> None:
         """Keep the receipt, and its copy for each other partition.
@@ -54,25 +47,8 @@ class EachPartition:
         if first_error is not None:
             raise first_error
 
-    def load(self, task: str, run_id: str) -> Receipt:
-        """The receipt of one run."""
-        return self._store.load(task, run_id)
-
-    def list_runs(self, task: str, n: int = 20) -> Found:
-        """The newest receipts of a task."""
-        return self._store.list_runs(task, n)
-
-    def search(
-        self,
-        task: str | None = None,
-        status: Status | None = None,
-        since: datetime | None = None,
-        *,
-        batch: Mapping[str, str] | None = None,
-        limit: int | None = None,
-    ) -> Found:
-        """The receipts that fit everything given."""
-        return self._store.search(task, status, since, batch=batch, limit=limit)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
 
 
 class RunOfRange:
