@@ -26,6 +26,7 @@ from ubunye_core.errors import ConfigError
 from ubunye_core.masking import masked_text
 from ubunye_core.questions import Requirement, UpstreamNotMetError, Verdict
 from ubunye_core.recording import Recording, Run, record_run
+from ubunye_core.stores.url import STORE_VARIABLE
 
 _COMMAND = "ubunye_core.cli.command"
 NO_CODE = os.devnull
@@ -177,7 +178,7 @@ def _run(recording: Recording, command: Sequence[str], place: Place, gate: _Gate
 def _environment(run: Run, place: Place) -> dict[str, str]:
     return {
         **os.environ,
-        "UBUNYE_STORE": place.named,
+        STORE_VARIABLE: place.named,
         "UBUNYE_TASK": run.task,
         "UBUNYE_RUN_ID": run.run_id,
     }

@@ -14,9 +14,10 @@ import click
 from ubunye_core.errors import ConfigError
 from ubunye_core.masking import masked_url
 from ubunye_core.stores import ReceiptStore, open_store
+from ubunye_core.stores.url import STORE_VARIABLE
 
 LINEAGE_FOLDER = Path(".ubunye", "lineage")
-STORE_VARIABLE, BACKEND_VARIABLE = "UBUNYE_STORE", "UBUNYE_LINEAGE_BACKEND"
+BACKEND_VARIABLE = "UBUNYE_LINEAGE_BACKEND"
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from ubunye_core.stores.files import open_files
 from ubunye_core.stores.memory import open_memory
 from ubunye_core.stores.protocol import ReceiptStore
 
-ENVIRONMENT_VARIABLE = "UBUNYE_STORE"
+STORE_VARIABLE = "UBUNYE_STORE"
 ENTRY_POINTS = "ubunye_receipts.stores"
 
 _BUILT_IN: dict[str, Callable[[str], ReceiptStore]] = {"file": open_files, "memory": open_memory}
@@ -30,7 +30,7 @@ def open_store(url: str | os.PathLike[str] | None = None) -> ReceiptStore:
     """
     if isinstance(url, os.PathLike):
         return open_files(os.fspath(url))
-    named = url if url is not None else os.environ.get(ENVIRONMENT_VARIABLE)
+    named = url if url is not None else os.environ.get(STORE_VARIABLE)
     if url is None and not named:
         raise StoreNotNamedError()
     named = (named or "").strip()
