@@ -14,7 +14,7 @@ from enum import StrEnum
 from ubunye_core.batch import Batch, Scalar
 from ubunye_core.masking import masked_url
 from ubunye_core.names import check_run_id, check_task
-from ubunye_core.times import as_utc
+from ubunye_core.times import LONGEST, as_utc
 
 RECORD_VERSION = 2
 
@@ -72,6 +72,7 @@ class TriggeredBy:
 
     kind: TriggerKind
     actor: str | None = None
+    """A user's name; None where nobody is known."""
     asserted_by: str | None = None
     """Who vouches for the actor: ``airflow``, ``dagster``, ``databricks`` or ``os-user``."""
     reason: str | None = None
@@ -86,12 +87,15 @@ class Orchestrator:
     """The scheduler's own names for this attempt."""
 
     name: str
+    """``airflow``, ``dagster``, or another's own."""
     ids: Mapping[str, str] = field(default_factory=dict)
     """What identifies the scheduled run, without the attempt."""
     url: str | None = None
+    """Its page; a password in it is masked."""
     attempt: int | None = None
     """Counted from 1."""
     max_attempts: int | None = None
+    """How many there may be, the first one included."""
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -123,10 +127,14 @@ class Step:
     """``input`` or ``output``."""
     format: str = ""
     location: str = ""
+    """A path or URL, without passwords."""
     row_count: int | None = None
     schema_hash: str | None = None
+    """Of the columns' names and types: ``sha256:`` and 64 hexadecimal digits, like all hashes."""
     data_hash: str | None = None
+    """Of every row, in any order of rows and columns."""
     hash_method: str | None = None
+    """``rows-v1``; None where there is no data hash."""
     hash_error: str | None = None
     """Why there is no data hash."""
     hash_seconds: float | None = None
@@ -142,7 +150,7 @@ class Pin:
     task: str
     run_id: str
     data_hashes: Mapping[str, str | None] = field(default_factory=dict)
-    """The data hash of each output of that run."""
+    """The data hash of each output of that run, by the output's name."""
     extra: Mapping[str, Json] = field(default_factory=dict)
 
 
@@ -175,11 +183,17 @@ class Counts:
     """How many rows came through a run."""
 
     extracted: int | None = None
+    """Read from the source."""
     reread: int | None = None
+    """Read again, that an earlier run had read."""
     transformed: int | None = None
+    """There after the work was done on them."""
     filtered: int | None = None
+    """Left out on purpose."""
     quarantined: int | None = None
+    """Put aside because they broke a rule."""
     loaded: int | None = None
+    """Written."""
     extra: Mapping[str, Json] = field(default_factory=dict)
 
 
@@ -207,11 +221,14 @@ class Receipt:
     ended_at: datetime | None = None
     duration_sec: float | None = None
     variables: Mapping[str, Scalar] = field(default_factory=dict)
+    """Ours are texts; other recorders also keep numbers and booleans. Secrets are masked."""
     window: Window | None = None
     triggered_by: TriggeredBy | None = None
     orchestrator: Orchestrator | None = None
     heartbeat_at: datetime | None = None
+    """The last sign of life."""
     heartbeat_every: timedelta | None = None
+    """How often one is due; None where none is."""
     inputs: tuple[Step, ...] = ()
     outputs: tuple[Step, ...] = ()
     upstreams: tuple[Pin, ...] = ()
@@ -228,9 +245,12 @@ class Receipt:
     pid: int | None = None
     code_hash: str | None = None
     config_hash: str | None = None
+    """ubunye-engine's, of the task's configuration."""
     environment: Mapping[str, Json] | None = None
+    """Interpreter, platform, machine, and the packages that can change a result."""
     environment_hash: str | None = None
     time_zone: str | None = None
+    """The zone of the process that ran."""
     recorder: Recorder | None = None
     record_version: int | None = RECORD_VERSION
     extra: Mapping[str, Json] = field(default_factory=dict)
@@ -243,6 +263,8 @@ class Receipt:
             moment = getattr(self, name)
             if moment is not None:
                 object.__setattr__(self, name, as_utc(moment))
+        if not timedelta(0) <= (self.heartbeat_every or timedelta(0)) <= LONGEST:
+            raise ValueError("heartbeat_every is no length of time between two heartbeats")
 
     @property
     def batch(self) -> Batch:

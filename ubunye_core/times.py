@@ -7,6 +7,10 @@ from datetime import UTC, datetime, timedelta
 
 from ubunye_core.errors import ConfigError
 
+LONGEST = timedelta(days=36_525)
+"""A hundred years: nobody means a longer time, and sums stay in the calendar."""
+FIRST_YEAR, LAST_YEAR = 1900, 9000
+
 _UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([wdhms])", re.ASCII)
 
@@ -35,15 +39,21 @@ def instant(value: datetime | str, *, what: str = "instant") -> datetime:
     """An argument that is an instant, as a datetime in UTC.
 
     Raises:
-        ConfigError: it is not ISO-8601, or has no zone.
+        ConfigError: it is not ISO-8601, has no zone, or is of no year that anybody means.
     """
     try:
-        return as_utc(value) if isinstance(value, datetime) else parse_instant(value)
+        moment = as_utc(value) if isinstance(value, datetime) else parse_instant(value)
     except ValueError as error:
         raise ConfigError(
             f"{value!r} is not an instant for {what}.",
             hint="Write it as 2026-10-15T06:00:00Z or with an offset.",
         ) from error
+    if not FIRST_YEAR <= moment.year <= LAST_YEAR:
+        raise ConfigError(
+            f"{what} is in the year {moment.year}.",
+            hint=f"Use one from {FIRST_YEAR} to {LAST_YEAR}.",
+        )
+    return moment
 
 
 def duration(value: timedelta | str, *, what: str = "duration") -> timedelta:
@@ -52,11 +62,13 @@ def duration(value: timedelta | str, *, what: str = "duration") -> timedelta:
     Units are w, d, h, m and s.
 
     Raises:
-        ConfigError: it is not a length of time, or is negative.
+        ConfigError: it is not a length of time, is negative, or is more than a hundred years.
     """
     if isinstance(value, timedelta):
         if value < timedelta(0):
             raise ConfigError(f"{what} is negative: {value}.")
+        if value > LONGEST:
+            raise ConfigError(f"{str(value)!r} is too long a time for {what}.")
         return value
     text = value.strip() if isinstance(value, str) else ""
     parts = _PART.findall(text)
@@ -66,9 +78,12 @@ def duration(value: timedelta | str, *, what: str = "duration") -> timedelta:
             hint="Write it as 90s, 15m, 2h, 1d12h or 1w.",
         )
     try:
-        return sum((timedelta(**{_UNITS[unit]: float(n)}) for n, unit in parts), timedelta(0))
-    except OverflowError as error:
-        raise ConfigError(f"{value!r} is too long a time for {what}.") from error
+        length = sum((timedelta(**{_UNITS[unit]: float(n)}) for n, unit in parts), timedelta(0))
+    except OverflowError:
+        length = timedelta.max
+    if length > LONGEST:
+        raise ConfigError(f"{value!r} is too long a time for {what}.")
+    return length
 
 
 def in_words(length: timedelta) -> str:

@@ -50,12 +50,21 @@ def test_a_length_of_time_is_a_timedelta_or_text(text: str | timedelta, length: 
 @pytest.mark.parametrize(
     "wrong",
     ["", "2", "h", "2x", "-5m", "2 hours", "2h, 3m", "1e3s", "٣h", 60, None, timedelta(-1),
-     "9" * 400 + "s"],
+     "9" * 400 + "s", "36526d", "999999999d", timedelta.max],
     ids=lambda wrong: str(wrong)[:20],
 )  # fmt: skip
 def test_what_is_no_length_of_time_is_told(wrong: object) -> None:
     with pytest.raises(ConfigError, match="wait"):
         duration(wrong, what="wait")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "far", ["9999-12-31T23:59:59Z", "0001-01-01T00:00:00Z", "1899-12-31T23:59:59Z"]
+)
+def test_an_instant_is_of_a_year_with_room_for_sums(far: str) -> None:
+    for moment in (far, datetime.fromisoformat(far)):
+        with pytest.raises(ConfigError, match="--now is in the year"):
+            instant(moment, what="--now")
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from ubunye_core.batch import shown
 from ubunye_core.cli.output import clean, moment, say
 from ubunye_core.cli.tables import table
 from ubunye_core.receipt import Counts, Expectation, Orchestrator, Receipt, Step, TriggeredBy
-from ubunye_core.times import in_iso, in_words
+from ubunye_core.times import LONGEST, in_iso, in_words
 
 COLUMNS = ("run", "task", "status", "batch", "started", "took", "by")
 _STEP_COLUMNS = ("name", "rows", "data hash", "schema hash", "format", "location")
@@ -36,7 +36,8 @@ def show_receipt(receipt: Receipt) -> None:
     facts = [(name, text) for name, text in _facts(receipt) if text]
     width = max(len(name) for name, _ in facts)
     for name, text in facts:
-        click.echo(f"{click.style(name.ljust(width), dim=True)}  {clean(text)}")
+        lines = clean(text).replace("\n", "\n" + " " * (width + 2))  # none looks like a fact
+        click.echo(f"{click.style(name.ljust(width), dim=True)}  {lines}")
     _show_steps("Inputs", receipt.inputs)
     _show_steps("Outputs", receipt.outputs)
     _show_table("Upstreams", ("task", "run", "output", "data hash"), _pins(receipt))
@@ -89,7 +90,10 @@ def _took(receipt: Receipt) -> str:
         seconds = (receipt.ended_at - receipt.started_at).total_seconds()
     if seconds is None:
         return ""
-    return f"{seconds:.2g}s" if seconds < 10 else in_words(timedelta(seconds=seconds))
+    if seconds < 10:
+        return f"{seconds:.2g}s"
+    possible = seconds <= LONGEST.total_seconds()
+    return in_words(timedelta(seconds=seconds)) if possible else f"{seconds:.2g}s"
 
 
 def _who(by: TriggeredBy | None) -> str:

@@ -55,7 +55,10 @@ def _parse(document: bytes) -> dict[str, Json]:
         raise WrongFieldError(f"it has {len(document)} bytes")
     try:
         parsed: Json = json.loads(
-            document.decode("utf-8-sig"), parse_constant=_no_such_number, parse_float=_finite
+            document.decode("utf-8-sig"),
+            parse_constant=_no_such_number,
+            parse_float=_finite,
+            object_pairs_hook=_each_once,
         )
     except UnicodeDecodeError:
         raise WrongFieldError("it is not UTF-8 text") from None
@@ -87,6 +90,14 @@ def _parts(holder: Json) -> list[Json]:
         if isinstance(inside, list)
         else []
     )
+
+
+def _each_once(fields: list[tuple[str, Json]]) -> dict[str, Json]:
+    """An object; where a field stands twice, nobody can tell which of the two counts."""
+    document = dict(fields)
+    if len(document) < len(fields):
+        raise WrongFieldError("a field stands in it twice")
+    return document
 
 
 def _finite(text: str) -> float:

@@ -92,7 +92,7 @@ def _of_any_batch(task: str, of_batch: View, store: ReceiptStore, moment: Moment
 def _near_names(task: str, store: ReceiptStore) -> tuple[str, ...]:
     """Names that may have been meant: a help in the text, which no answer hangs on."""
     with contextlib.suppress(StoreUnavailableError):
-        return tuple(near(task, known_tasks(store) or ()))
+        return tuple(near(task, (name for name in known_tasks(store) or () if name != task)))
     return ()
 
 

@@ -10,6 +10,7 @@ from datetime import timedelta
 from ubunye_core.receipt import Receipt
 from ubunye_core.recording.run import Run
 from ubunye_core.stores.protocol import ReceiptStore
+from ubunye_core.times import LONGEST
 
 log = logging.getLogger("ubunye_core.recording")
 HEARTBEAT_EVERY = timedelta(seconds=30)
@@ -18,7 +19,9 @@ HEARTBEAT_EVERY = timedelta(seconds=30)
 def heartbeat_of(store: ReceiptStore) -> timedelta:
     """How often a run shows a sign of life in this store; 30 seconds unless it says otherwise."""
     every = getattr(store, "heartbeat_every", None)
-    return every if isinstance(every, timedelta) else HEARTBEAT_EVERY
+    if isinstance(every, timedelta) and timedelta(0) < every <= LONGEST:
+        return every
+    return HEARTBEAT_EVERY
 
 
 class Heartbeat:

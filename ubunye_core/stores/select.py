@@ -46,4 +46,4 @@ def select(
 
 def could_be_since(bad: Unreadable, first: datetime | None) -> bool:
     """Whether an unreadable document may belong to a run that started at ``first`` or later."""
-    return first is None or bad.started_at is None or bad.started_at + A_NAME_SHOWS > first
+    return first is None or bad.started_at is None or first - bad.started_at < A_NAME_SHOWS

@@ -48,6 +48,7 @@ DAMAGED: dict[str, bytes] = {
     "nested beyond reason": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
     "nested deeply": _changed(llm_calls=json.loads("[" * 200 + "]" * 200)),
     "a number beyond reason": _changed()[:-1] + b', "n": 1e999}',
+    "a field that stands twice": _changed()[:-1] + b', "status": "success"}',
     "an integer beyond reason": _changed()[:-1] + b', "n": ' + b"9" * 5000 + b"}",
     "an infinite variable": _changed(variables={"n": "@"}).replace(b'"@"', b"1e999"),
     "no run id": _without("run_id"),
@@ -82,6 +83,8 @@ DAMAGED: dict[str, bytes] = {
     "an unknown trigger": _changed(triggered_by={"kind": SECRET}),
     "a heartbeat that is text": _changed(heartbeat_every=SECRET),
     "a heartbeat beyond reason": _changed(heartbeat_every=1e300),
+    "a heartbeat every thousand years": _changed(heartbeat_every=3e10),
+    "a heartbeat before the last": _changed(heartbeat_every=-8e13),
     "a record version to come": _changed(record_version=99),
 }
 

@@ -146,6 +146,19 @@ def test_what_a_receipt_holds_cannot_move_the_cursor(ask, keep):
         assert "\x1b" not in answer.out + answer.err
 
 
+def test_what_a_receipt_holds_cannot_look_like_another_fact(ask, keep):
+    keep("error", run_id="r-1", error="no\nstatus  success")
+    lines = ask("show", "r-1").out.splitlines()
+    assert [line for line in lines if line.startswith("status")] == ["status   error"]
+
+
+@pytest.mark.parametrize("seconds", [1e300, -1e300, 4e9])
+def test_a_run_that_took_an_impossible_time_is_shown_all_the_same(ask, keep, seconds):
+    keep("success", run_id="r-1", duration_sec=seconds)
+    for words in (("show", "r-1"), ("list", CALC)):
+        assert f"{seconds:.2g}s" in ask(*words).out
+
+
 def test_the_document_of_a_run_is_its_receipt(ask, keep, store):
     keep("error", **everything())
     assert ask("show", "r-1", "--json").document == as_json(store.load(CALC, "r-1"))

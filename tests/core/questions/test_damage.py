@@ -101,6 +101,16 @@ def test_damage_whose_name_shows_no_time_may_be_of_any_time(files: FileStore) ->
     assert gate(files) is Verdict.PASS
 
 
+def test_damage_whose_name_shows_the_end_of_the_calendar_breaks_no_question(
+    files: FileStore,
+) -> None:
+    run = put(files, a_run())
+    path = path_of(files, CALC, run.run_id)
+    path.with_name("e677d21f-dbff-7000-8000-000000000000.json").write_text("{")
+    assert job_health(CALC, store=files, now=NOW).verdict is Verdict.UNKNOWN
+    assert len(files.list_runs(CALC, 1).unreadable) == 1
+
+
 def test_damage_older_than_the_success_that_is_asked_for_may_be_that_success(
     files: FileStore,
 ) -> None:

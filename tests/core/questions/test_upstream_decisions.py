@@ -109,6 +109,15 @@ def test_an_unknown_task_is_decided_at_once_with_near_names(store: ReceiptStore)
     assert "hr/people" not in found.reason
 
 
+def test_a_task_that_had_not_run_at_that_instant_is_not_near_to_itself(
+    store: ReceiptStore,
+) -> None:
+    put(store, a_run())
+    found = check_upstream(Requirement(CALC, []), store=store, now=NOW - DAY)
+    assert "is unknown" in found.reason
+    assert "Did you mean" not in found.reason
+
+
 def test_an_unknown_task_may_be_waited_for(store: ReceiptStore) -> None:
     assert say(ask(store, allow_unknown=True)) == (Verdict.FAIL, False)
     assert say(ask(store, optional=True)) == (Verdict.PASS, True)
