@@ -10,7 +10,11 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-_RUN = "import runpy, sys; sys.path.append({root!r}); runpy.run_module({module!r}, run_name='__main__')"
+_RUN = """
+import runpy, sys
+sys.path.append({root!r})
+runpy.run_module({module!r}, run_name="__main__")
+"""
 
 
 def report_of(module: str, folder: Path, *, java_home: str, **environment: str) -> Any:
@@ -24,8 +28,7 @@ def report_of(module: str, folder: Path, *, java_home: str, **environment: str) 
         [sys.executable, "-c", program],
         cwd=folder,
         env=kept | {"JAVA_HOME": java_home} | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         timeout=900,
         check=False,
