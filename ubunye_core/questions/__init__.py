@@ -6,9 +6,9 @@ from ubunye_core.questions.requirements import (
     OnFailed,
     Requirement,
     RequirementLike,
-    read_requirements,
     requirements_of,
 )
+from ubunye_core.questions.taskfiles import read_requirements
 from ubunye_core.questions.upstream import (
     RequirementAnswer,
     UpstreamAnswer,

@@ -1,31 +1,17 @@
-"""What must be on record before a run may start: from Python, or from a task's YAML files."""
+"""What must be on record before a run may start."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from enum import StrEnum
-from pathlib import Path
 
 from ubunye_core.batch import text_of
-from ubunye_core.config import Written, read_yaml
 from ubunye_core.errors import ConfigError
 from ubunye_core.masking import is_secret_name
 from ubunye_core.names import check_task_or_pattern
 from ubunye_core.times import duration
-
-CONFIG_FILE, RECEIPTS_FILE = "config.yaml", "receipts.yaml"
-KEYS = (
-    "task",
-    "variables",
-    "wait",
-    "poll",
-    "max_age",
-    "on_failed",
-    "optional",
-    "allow_unknown",
-)
 
 
 class OnFailed(StrEnum):
@@ -107,6 +93,9 @@ class Requirement:
         return cls(**given)  # type: ignore[arg-type]  # each value is checked above
 
 
+KEYS = tuple(each.name for each in fields(Requirement))
+"""What a mapping may say of a requirement, in Python and in YAML."""
+
 RequirementLike = Requirement | str | Mapping[str, object]
 """What an author may write for one: itself, a task's name, or a mapping with its keys."""
 
@@ -161,96 +150,3 @@ def _variables(task: str, given: object) -> tuple[str, ...] | dict[str, str] | N
                 hint="Leave it out.",
             )
     return found if found is not None else tuple(dict.fromkeys(map(str, names)))
-
-
-def read_requirements(path: str | Path) -> tuple[Requirement, ...]:
-    """The requirements of a task's files.
-
-    Args:
-        path: A task's folder, or its ``config.yaml`` (``CONFIG.requires``) or ``receipts.yaml``
-            (``requires``). The other file beside it is read too.
-
-    Raises:
-        ConfigError: a file cannot be read, both have ``requires``, or an entry is wrong; names
-            file and line.
-
-    Returns:
-        An empty tuple where neither file has ``requires``: that task needs no upstream.
-    """
-    given = Path(path).expanduser()
-    folder = given if given.is_dir() else given.parent
-    files = {folder / CONFIG_FILE, folder / RECEIPTS_FILE}
-    if not given.is_dir():
-        files.add(given)
-    present = sorted(file for file in files if file.exists() or file.is_symlink())
-    if not given.is_dir() and given not in present:
-        raise ConfigError(f"{given} does not exist.", hint="Name config.yaml or receipts.yaml.")
-    if not present:
-        raise ConfigError(f"{given} holds neither {CONFIG_FILE} nor {RECEIPTS_FILE}.")
-    found = [written for file in present if (written := _requires_in(file)) is not None]
-    if len(found) > 1:
-        raise found[1].wrong(f"'requires' stands in {found[0].file} too; keep one of them.")
-    if not found:
-        return ()
-    entries = found[0].items("'requires'")
-    if not entries:
-        raise found[0].wrong("'requires' is empty.", hint="Leave it out if nothing is required.")
-    return tuple(_from_yaml(each) for each in entries)
-
-
-def _requires_in(file: Path) -> Written | None:
-    document = read_yaml(file)
-    if file.name == RECEIPTS_FILE:
-        entries = document.entries(RECEIPTS_FILE, known=("requires", "owner"))
-    else:
-        entries = document.entries(file.name)
-        config = entries.get("CONFIG")
-        if "requires" in entries:
-            raise entries["requires"].wrong("'requires' stands outside of CONFIG.")
-        entries = {} if config is None or config.is_null else config.entries("CONFIG")
-    return entries.get("requires")
-
-
-def _from_yaml(written: Written) -> Requirement:
-    if isinstance(written.value, str):
-        entries = {"task": written}
-    else:
-        entries = written.entries("a requirement", known=KEYS)
-    values: dict[str, object] = {}
-    for key, entry in entries.items():
-        if key == "variables":
-            values[key] = _variables_written(entry)
-        elif key in ("optional", "allow_unknown"):
-            values[key] = entry.boolean(f"'{key}'")
-        else:
-            values[key] = _text(entry, f"'{key}'")
-    task = {key: values[key] for key in values if key == "task"}
-    for key, value in (task | values).items():  # one by one, so that an error names its line
-        try:
-            Requirement.of(task | {key: value})
-        except ConfigError as error:
-            at = entries[key] if task else written
-            raise at.wrong(error.message, hint=error.hint) from error
-    return Requirement.of(values)
-
-
-def _text(entry: Written, what: str) -> str:
-    """A scalar as it is written; one that hopes to be filled in would never match anything."""
-    text = entry.text(what)
-    if "{{" in text or "{%" in text:
-        raise entry.wrong(
-            f"{what} is a template, and requirements are read as written.",
-            hint="Name the variable, [month], and its value is that of the run that asks.",
-        )
-    return text
-
-
-def _variables_written(entry: Written) -> list[str] | dict[str, str]:
-    if isinstance(entry.value, list):
-        return [_text(each, "a variable's name") for each in entry.value]
-    if isinstance(entry.value, dict):
-        return {name: _text(each, f"the variable '{name}'") for name, each in entry.value.items()}
-    raise entry.wrong(
-        "'variables' is neither a list nor a map.",
-        hint="Use [month], {month: 2026-10}, or [] for any success.",
-    )
