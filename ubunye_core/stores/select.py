@@ -23,7 +23,16 @@ def select(
     batch: Mapping[str, str] | None = None,
     limit: int | None = None,
 ) -> Found:
-    """Those that fit, newest first, with the unreadable ones that could be among them."""
+    """The answer to ``search``: those that fit, and what could be among them and is unreadable.
+
+    Args:
+        receipts: What could be read, in any order.
+        unreadable: What could not.
+        status: As for ``ReceiptStore.search``, and so are ``since``, ``batch`` and ``limit``.
+        since: Runs that started at this instant or later.
+        batch: Variables as text that must agree.
+        limit: The newest so many; damage that is older than all of them is then left out.
+    """
     first = None if since is None else as_utc(since)
     wanted = None if status is None else Status(status)
     fitting = sorted(
