@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.dataset as ds
 import pyarrow.fs
+import pyarrow.parquet as pq
 
 from ubunye_core.hashing.arrow import SLICE_ROWS, Rows, chosen
 from ubunye_core.hashing.files import DataFiles
@@ -26,6 +27,7 @@ from ubunye_core.hashing.types import schema_of
 # The old 96-bit timestamps reach further than nanoseconds do, and would wrap around unsaid.
 _PARQUET = ds.ParquetFileFormat(coerce_int96_timestamp_unit="us")
 _CSV_BLOCK_BYTES = 8 * 2**20  # a row must fit in one
+_BUFFER_BYTES = 64 * 2**10  # for each column of a file
 _BATCH_BYTES = 8 * 2**20
 _LEAST_ROWS, _MOST_ROWS = 1_024, 131_072
 _CSV_COLUMN = re.compile(r"In CSV column #(\d+)")
@@ -75,31 +77,16 @@ class _Reader:
                     f"{quoted(fragment.path)} has other columns or types than "
                     f"{quoted(self.data.files[0])}."
                 )
+            read = _parquet_batches if self.data.kind == "parquet" else _scanned_batches
             try:
-                yield from self._scanner(fragment, schema, names).to_batches()
+                yield from read(fragment, schema, names)
             except (pa.ArrowException, OSError) as error:
                 raise self._unreadable(fragment.path, error, schema.names) from None
-
-    def _scanner(self, fragment: Any, schema: Any, names: list[str] | None) -> Any:
-        parquet = self.data.kind == "parquet"
-        return fragment.scanner(
-            schema=schema,
-            columns=None if names is None else {name: ds.field(name) for name in names},
-            batch_size=_rows_at_a_time(fragment) if parquet else SLICE_ROWS,
-            # One batch ahead is enough here, and a folder must not be read into memory.
-            batch_readahead=1,
-            fragment_readahead=1,
-            fragment_scan_options=ds.ParquetFragmentScanOptions(
-                use_buffered_stream=True, pre_buffer=False
-            )
-            if parquet
-            else None,
-        )
 
     def _count(self) -> int:
         try:
             return sum(
-                self._scanner(fragment, self._schema(fragment), None).count_rows()
+                _scanner(fragment, self._schema(fragment), None).count_rows()
                 for fragment in self.dataset.get_fragments()
             )
         except (pa.ArrowException, OSError) as error:
@@ -146,14 +133,62 @@ class _Reader:
         return UnhashableError(f"{quoted(path)} could not be read as {self.data.kind}: {why}.")
 
 
-def _rows_at_a_time(fragment: Any) -> int:
+def _scanner(fragment: Any, schema: Any, names: list[str] | None) -> Any:
+    return fragment.scanner(
+        schema=schema,
+        columns=None if names is None else {name: ds.field(name) for name in names},
+        batch_size=SLICE_ROWS,
+        batch_readahead=1,
+        fragment_readahead=1,
+    )
+
+
+def _scanned_batches(fragment: Any, schema: Any, names: list[str] | None) -> Iterator[Any]:
+    yield from _scanner(fragment, schema, names).to_batches()
+
+
+def _parquet_batches(fragment: Any, schema: Any, names: list[str] | None) -> Iterator[Any]:
+    """The batches of one Parquet file, each read when it is asked for.
+
+    A scanner would read ahead of a slower hash, up to a gigabyte.
+    """
+    folders = ds.get_partition_keys(fragment.partition_expression)
+    wanted = schema.names if names is None else names
+    own = [name for name in wanted if name not in folders]
+    if not own:  # rows of which only the folder is known: a scanner counts them
+        yield from _scanned_batches(fragment, schema, names)
+        return
+    with pq.ParquetFile(
+        fragment.path, buffer_size=_BUFFER_BYTES, coerce_int96_timestamp_unit="us"
+    ) as file:
+        # A name with a dot could mean a field of another column: then all are read.
+        some = None if any("." in name for name in file.schema_arrow.names) else own
+        rows = _rows_at_a_time(file.metadata)
+        for group in range(file.num_row_groups):  # read together they would all stay in memory
+            for batch in file.iter_batches(rows, row_groups=[group], columns=some):
+                yield _with_folders(batch, schema, wanted, folders)
+
+
+def _with_folders(batch: Any, schema: Any, names: list[str], folders: Mapping[str, Any]) -> Any:
+    """The named columns, of the batch or of the folders it lies in."""
+    columns, fields = [], []
+    for name in names:
+        if name in folders:
+            field = schema.field(name)
+            columns.append(pa.repeat(pa.scalar(folders[name], field.type), len(batch)))
+        else:
+            field = batch.schema.field(name)
+            columns.append(batch.column(name))
+        fields.append(field)
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+
+def _rows_at_a_time(metadata: Any) -> int:
     """As many rows of a Parquet file as make a slice worth hashing and still a small one."""
-    groups = [group for group in fragment.row_groups if group.num_rows]
-    if not groups:
-        return SLICE_ROWS
+    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
     # As stored, which can be a fraction of what the values take in memory.
-    most_bytes = max(group.total_byte_size / group.num_rows for group in groups)
-    return min(_MOST_ROWS, max(_LEAST_ROWS, int(_BATCH_BYTES / max(most_bytes, 1))))
+    bytes_of_a_row = max((it.total_byte_size / max(it.num_rows, 1) for it in groups), default=1)
+    return min(_MOST_ROWS, max(_LEAST_ROWS, int(_BATCH_BYTES / max(bytes_of_a_row, 1))))
 
 
 _SIMPLE_TYPES = {
