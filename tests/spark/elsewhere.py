@@ -21,7 +21,7 @@ TABLE = pa.table(
         "id": pa.array(range(ROWS), pa.int64()),
         "text": pa.array([None if at % 7 == 0 else f'"{at}"\n' for at in range(ROWS)]),
         "amount": pa.array([at * 1.1e6 for at in range(ROWS)], pa.float32()),
-        "price": pa.array([at for at in range(ROWS)], pa.int64()).cast(pa.decimal128(38, 7)),
+        "price": pa.array(list(range(ROWS)), pa.int64()).cast(pa.decimal128(38, 7)),
         "many": pa.array([[at, None, -at] for at in range(ROWS)], pa.list_(pa.int32())),
     }
 )
