@@ -18,6 +18,7 @@ os.environ |= {
     "AIRFLOW__CORE__DAGS_FOLDER": str(_HOME / "dags"),
     "AIRFLOW__LOGGING__LOGGING_LEVEL": "INFO",
     "AIRFLOW__CORE__DEFAULT_TASK_RETRY_DELAY": "0",
+    "AIRFLOW__API_AUTH__JWT_SECRET": "only-for-tests-" * 5,  # before 3.3, dag.test() needs one
 }
 
 from ubunye_airflow import UpstreamReceiptSensor  # noqa: E402
