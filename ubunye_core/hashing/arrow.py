@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -12,6 +12,9 @@ from ubunye_core.hashing import fast, rows_v1
 from ubunye_core.hashing.columns import Writer, member_writer
 from ubunye_core.hashing.problems import UnhashableError, column_problem, quoted
 from ubunye_core.hashing.types import schema_of
+
+if TYPE_CHECKING:
+    from ubunye_core.hashing.fast.engine import Engine
 
 SLICE_ROWS = 16_384
 """Rows the plain definition turns into text at a time; bounds the memory, not the result."""
@@ -50,10 +53,8 @@ class Rows:
         plain = PlainLines(self.schema)
         views = [sorted(names) for names in choices]
         batches = iter(self.batches)
-        if self._goes_fast():
-            from ubunye_core.hashing.fast.engine import Engine
-
-            engine = Engine(plain.sums)
+        engine = self._engine(plain)
+        if engine is not None:
             totals = engine.sums(batches, self.schema.names, views, self.row_count, threads)
         else:
             totals = [rows_v1.Sums() for _ in views]
@@ -65,15 +66,20 @@ class Rows:
                 raise UnhashableError(f"Of {self.row_count} rows only {total.rows} could be read.")
         return totals
 
-    def _goes_fast(self) -> bool:
-        if not len(self.schema):
-            return False
-        if self.row_count is not None and self.row_count < fast.LEAST_ROWS:
-            return False
-        if not fast.is_usable():
-            fast.say_that_it_is_slow(self.row_count)
-            return False
-        return True
+    def _engine(self, plain: PlainLines) -> Engine | None:
+        """What hashes many rows fast, where it can be used."""
+        few = self.row_count is not None and self.row_count < fast.LEAST_ROWS
+        if few or not len(self.schema):
+            return None
+        if fast.is_usable():
+            try:
+                from ubunye_core.hashing.fast.engine import Engine
+            except ImportError:  # a library it needs is broken or too old
+                pass
+            else:
+                return Engine(plain.sums)
+        fast.say_that_it_is_slow(self.row_count)
+        return None
 
     def count(self) -> int:
         """The number of rows; reads the batches only where nothing else knows."""

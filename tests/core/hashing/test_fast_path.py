@@ -77,6 +77,16 @@ def test_without_datafusion_the_hash_is_the_same_and_the_log_says_so_once(
     ]
 
 
+def test_a_datafusion_that_cannot_be_imported_is_as_good_as_none(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "ubunye_core.hashing.fast.engine", None)
+    monkeypatch.setattr(fast, "_MANY_ROWS", ROWS)
+    fast._say.cache_clear()
+    assert _hash(TABLE) == EXPECTED
+    assert "could not be imported" in caplog.text
+
+
 def test_columns_that_are_all_null_need_no_query() -> None:
     nulls = pa.table({"a": pa.nulls(ROWS), "b": pa.nulls(ROWS)})
     sums = _plain_sums(nulls)

@@ -42,10 +42,26 @@ def note_use() -> None:
 def is_usable() -> bool:
     """Whether DataFusion can be asked here.
 
-    Its threads do not survive a fork: in the child of a process that used it a query would wait
-    for ever.
+    Its threads do not survive a fork. In the child of a process that used it a query may wait for
+    a thread that is no more, or for a lock that one held, so there it is not asked.
     """
-    return is_installed() and _used_by <= {os.getpid()}
+    return is_installed() and not _was_forked()
+
+
+def _was_forked() -> bool:
+    return not _used_by <= {os.getpid()}
+
+
+def say_that_it_is_slow(rows: int | None) -> None:
+    """Tell once why many rows take long."""
+    if rows is not None and rows < _MANY_ROWS:
+        return
+    if not is_installed():
+        _say("'datafusion' is not installed (pip install 'ubunye-receipts[arrow]').")
+    elif _was_forked():
+        _say("DataFusion was used before this process was forked.")
+    else:
+        _say("'datafusion' could not be imported.")
 
 
 @cache
@@ -53,13 +69,3 @@ def _say(why: str) -> None:
     _log.warning(
         "%s Rows are hashed by the plain definition: exact, but several times slower.", why
     )
-
-
-def say_that_it_is_slow(rows: int | None) -> None:
-    """Tell once why many rows take long."""
-    if rows is not None and rows < _MANY_ROWS:
-        return
-    if is_installed():
-        _say("DataFusion was used before this process was forked.")
-    else:
-        _say("'datafusion' is not installed (pip install 'ubunye-receipts[arrow]').")

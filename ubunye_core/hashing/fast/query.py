@@ -88,7 +88,8 @@ class Session:
         if not rows:
             return pa.array([], pa.string())
         batches = self._select(parts, lambda joined: joined)
-        return pa.concat_arrays([batch.column(0) for batch in batches])
+        # Older versions join to views whatever they are given.
+        return pa.concat_arrays([batch.column(0).cast(pa.string()) for batch in batches])
 
     def _select(self, parts: Sequence[Part], expression: Callable[[Any], Any]) -> list[Any]:
         """The batches of an expression over the joined parts."""
