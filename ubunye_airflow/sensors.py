@@ -24,7 +24,14 @@ from ubunye_airflow.gate import Gate, Look, Outcome
 from ubunye_airflow.hooks import DEFAULT_CONN_ID
 from ubunye_airflow.triggers import UpstreamReceiptTrigger
 from ubunye_airflow.variables import NOT_IN_BATCH, comparable_texts, given_variables, is_template
-from ubunye_core import ConfigError, Requirement, masked_url, read_requirements
+from ubunye_core import (
+    ConfigError,
+    Requirement,
+    RequirementLike,
+    masked_url,
+    read_requirements,
+    requirements_of,
+)
 
 WAIT_BEGAN = "ubunye_wait_began"
 ANY_TASK = "any/task/at_all"
@@ -97,7 +104,7 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         *,
         required_task: str | None = None,
         variables: Mapping[str, object] | None = None,
-        requires: Requirement | str | Mapping[str, Any] | Iterable[Any] | None = None,
+        requires: RequirementLike | Iterable[RequirementLike] | None = None,
         config: str | Path | None = None,
         match: Sequence[str] | None = None,
         store: str | None = None,
@@ -131,7 +138,7 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         super().__init__(mode=mode, **kwargs)
         self._usual_wait = timedelta(seconds=self.timeout)
         self.required_task, self.variables = required_task, variables
-        self.requires = None if requires is None else _as_written(requires)
+        self.requires: Any = None if requires is None else _as_written(requires)
         self.config = None if config is None else str(config)
         self.match = None if match is None else list(match)
         self.store, self.store_conn_id = store, store_conn_id
@@ -212,14 +219,8 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         if self.required_task is not None:
             return (replace(self._asked, task=self.required_task, variables=self._names()),)
         if self.config is not None:
-            found = read_requirements(self._beside_dag(self.config))
-        else:
-            written: Any = self.requires
-            several = isinstance(written, Iterable) and not isinstance(written, str | Mapping)
-            found = tuple(map(Requirement.of, written if several else [written]))
-        if not found:
-            raise ConfigError("Nothing is required, so there is nothing to ask.")
-        return found
+            return requirements_of(read_requirements(self._beside_dag(self.config)))
+        return requirements_of(self.requires)
 
     def _names(self) -> list[str] | None:
         if self.match is not None:

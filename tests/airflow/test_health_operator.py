@@ -24,7 +24,7 @@ def test_healthy_jobs_pass_and_the_whole_answer_is_pushed(
 ) -> None:
     store.save(a_receipt())
     store.save(a_receipt("run-2", task="pay/monthly/tax"))
-    conf = {"store": store_url, "age": "100000d"}
+    conf = {"store": store_url, "age": "3650d"}
     ended = asked(
         run_dag,
         "healthy",
