@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+from ubunye_core.batch import text_of
 from ubunye_core.errors import ReceiptNotFoundError
 from ubunye_core.masking import clean_text, masked_variables, secrets_of
 from ubunye_core.questions.requirements import Requirement
@@ -57,20 +58,30 @@ def begun(
         code: The file or folder whose code is hashed.
         every: How often the run will show a sign of life.
     """
-    now = utc_now()
-    known = _known(given, store)
-    if known is not None:
-        return _continued(known, now, every), True
+    now, masked = utc_now(), masked_variables(variables)
+    earlier = _earlier(given, store)
+    ours = [run for run in earlier if not _is_of_other_data(run, masked, given.window)]
+    if ours:
+        if given.run_id is not None and ours[0].status.is_final:
+            _warn_of_a_used_id(given, ours[0])
+        return _continued(ours[0], now, every), True
+    if earlier and given.run_id is not None:
+        log.warning(
+            "%s run %s is on record for other data, so this run gets an id of its own. "
+            "A run id stands for one run.",
+            given.task,
+            given.run_id,
+        )
     secrets = secrets_of(variables)
     trigger = given.triggered_by
     if trigger.reason is not None:
         trigger = replace(trigger, reason=clean_text(trigger.reason, secrets))
     receipt = Receipt(
         task=given.task,
-        run_id=given.run_id or _new_id(given.orchestrator, now),
+        run_id=new_run_id(now) if earlier else given.run_id or _new_id(given.orchestrator, now),
         status=Status.RUNNING,
         started_at=now,
-        variables=masked_variables(variables),
+        variables=masked,
         window=given.window,
         triggered_by=trigger,
         orchestrator=given.orchestrator,
@@ -88,43 +99,45 @@ def _new_id(attempt: Orchestrator | None, now: datetime) -> str:
     return run_id_of_attempt(now, attempt.name, ids)
 
 
-def _known(given: Arguments, store: ReceiptStore) -> Receipt | None:
-    """The receipt of this attempt, where another recorder, or an earlier call, began it."""
+def _earlier(given: Arguments, store: ReceiptStore) -> list[Receipt]:
+    """The receipts that have this run's id, or stand for its scheduler's attempt."""
     attempt = given.orchestrator
     try:
         if given.run_id is not None:
-            return _known_by_id(given, store, given.run_id)
+            known = store.load(given.task, given.run_id)
+            return [known] if known.run_id == given.run_id else []  # it may only begin like this
         if attempt is not None and attempt.ids:
-            return next(
-                (
-                    receipt
-                    for receipt in store.search(given.task)
-                    if attempt.is_same_attempt(receipt.orchestrator)
-                ),
-                None,
-            )
+            runs = store.search(given.task)
+            return [run for run in runs if attempt.is_same_attempt(run.orchestrator)]
+    except ReceiptNotFoundError:
+        pass
     except Exception as error:  # if it matters, saving will say so loudly
         log.info("%s: earlier receipts could not be read: %s", given.task, error)
-    return None
+    return []
 
 
-def _known_by_id(given: Arguments, store: ReceiptStore, run_id: str) -> Receipt | None:
-    try:
-        known = store.load(given.task, run_id)
-    except ReceiptNotFoundError:
-        return None
-    if known.run_id != run_id:  # it only begins like this
-        return None
-    same = given.orchestrator and given.orchestrator.is_same_attempt(known.orchestrator)
-    if known.status.is_final and not same:
+def _is_of_other_data(known: Receipt, variables: Mapping[str, str], window: Window | None) -> bool:
+    """Whether a receipt is for other data than this run, where both say which.
+
+    One id or one attempt may serve several batches, one after the other. A success for one of
+    them must never be recorded as that of another.
+    """
+    texts = {name: text_of(value, name=name) for name, value in known.variables.items()}
+    if variables and texts != variables:
+        return True
+    periods = [(each.start, each.end) for each in (known.window, window) if each is not None]
+    return len(set(periods)) > 1
+
+
+def _warn_of_a_used_id(given: Arguments, known: Receipt) -> None:
+    if given.orchestrator is None or not given.orchestrator.is_same_attempt(known.orchestrator):
         log.warning(
             "%s run %s has ended already (%s), so nothing of this run is recorded. "
             "A run id stands for one run.",
             given.task,
-            run_id,
+            known.run_id,
             known.status,
         )
-    return known
 
 
 def _continued(known: Receipt, now: datetime, every: timedelta) -> Receipt:

@@ -1,4 +1,8 @@
-"""A function whose every call is recorded: plain, async, or a generator of either kind."""
+"""A function whose every call is recorded: plain, async, or a generator of either kind.
+
+A function that only returns a coroutine or a generator (one that another decorator wraps, an
+object that is called) has done nothing yet: its recording ends when that has run.
+"""
 
 from __future__ import annotations
 
@@ -36,9 +40,12 @@ def recorded_calls(
 
     @functools.wraps(function)
     def plain(*args: Any, **kwargs: Any) -> Any:
-        with recording_of(function, args, kwargs) as run:
+        with contextlib.ExitStack() as recording:
+            run = recording.enter_context(recording_of(function, args, kwargs))
             args, kwargs = with_run(run, args, kwargs)
-            return function(*args, **kwargs)
+            result = function(*args, **kwargs)
+            to_the_end = _to_the_end_of(result)
+            return result if to_the_end is None else to_the_end(recording.pop_all(), result)
 
     @functools.wraps(function)
     def generator(*args: Any, **kwargs: Any) -> Any:
@@ -72,3 +79,29 @@ def recorded_calls(
             parameters=[each for each in parameters if each.name != PARAMETER]
         )
     return cast("Function", wrapper)
+
+
+def _to_the_end_of(result: object) -> Callable[[contextlib.ExitStack, Any], Any] | None:
+    """What does the work that a call has only prepared, and then ends its recording."""
+    if inspect.isgenerator(result):
+        return _generated
+    if inspect.isasyncgen(result):
+        return _generated_async
+    return _awaited if inspect.iscoroutine(result) else None
+
+
+def _generated(recording: contextlib.ExitStack, items: Any) -> Any:
+    with recording:
+        return (yield from items)
+
+
+async def _generated_async(recording: contextlib.ExitStack, items: Any) -> Any:
+    with recording:
+        async with contextlib.aclosing(items):
+            async for item in items:
+                yield item
+
+
+async def _awaited(recording: contextlib.ExitStack, work: Any) -> Any:
+    with recording:
+        return await work

@@ -51,5 +51,6 @@ def _ordinary_meaning(error: BaseException) -> Status:
     if isinstance(error, Terminated):
         return Status.INTERRUPTED
     if isinstance(error, SystemExit):
-        return Status.ERROR if error.code not in (None, 0) else Status.SUCCESS
+        is_good = error.code is None or (isinstance(error.code, int) and error.code == 0)
+        return Status.SUCCESS if is_good else Status.ERROR  # 0.0 ends a process with 1
     return Status.ERROR if isinstance(error, Exception) else Status.INTERRUPTED

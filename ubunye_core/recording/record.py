@@ -65,6 +65,7 @@ def record_run(
             run.wrote("adults", adults)
 
     Recording never breaks the run: a store that cannot be written is a loud warning in the log.
+    What a decorated function leaves to others, such as a thread or a future, is not waited for.
 
     Args:
         task: ``usecase/package/task_name``.
@@ -79,7 +80,7 @@ def record_run(
         scheduled: Whether a schedule started it, where ``triggered_by`` is not given.
         reason: Why it was started.
         orchestrator: The scheduler's names for this attempt. A recorder called again for the
-            same attempt continues its receipt.
+            same attempt and data continues its receipt.
         code: The folder or file whose code is hashed; by default the file of the function or of
             the caller.
         run_id: An id of your own, for this run alone; by default a new UUID of version 7. Make

@@ -11,7 +11,15 @@ from datetime import timedelta
 
 import pytest
 
-from ubunye_core import Orchestrator, Receipt, Status, record_run
+from ubunye_core import (
+    Orchestrator,
+    Receipt,
+    Status,
+    Verdict,
+    Window,
+    check_upstream,
+    record_run,
+)
 from ubunye_core.runids import run_id_of_attempt, time_in
 from ubunye_core.stores import FileStore, MemoryStore
 from ubunye_core.testing import a_receipt, at
@@ -172,3 +180,43 @@ def test_a_run_id_that_was_used_before_is_said_loudly(
     assert "daily has ended already (success), so nothing of this run is recorded" in (
         warning.getMessage()
     )
+
+
+def is_met(store: MemoryStore, month: str) -> bool:
+    answer = check_upstream(TASK, variables={"month": month}, store=store)
+    return answer.verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("ends", [Status.RUNNING, Status.ERROR, Status.SUCCESS])
+@pytest.mark.parametrize("known_by", [{"run_id": "nightly"}, {"orchestrator": FIRST_TRY}])
+def test_a_success_for_one_batch_is_never_recorded_as_that_of_another(
+    store: MemoryStore, known_by: dict[str, object], ends: Status
+) -> None:
+    """An id that is used again, and several batches in one attempt of a scheduler."""
+    first = record_run(
+        TASK, variables={"month": "2026-09"}, store=store, how_it_ended=lambda _: ends, **known_by
+    )  # type: ignore[arg-type]
+    with contextlib.suppress(PauseError), first:
+        raise PauseError
+    with record_run(TASK, variables={"month": "2026-10"}, store=store, **known_by):  # type: ignore[arg-type]
+        pass
+    assert is_met(store, "2026-10")
+    assert is_met(store, "2026-09") is (ends is Status.SUCCESS)
+    assert len(store.search()) == 2
+
+
+def test_each_window_of_one_attempt_has_a_receipt(store: MemoryStore) -> None:
+    windows = [Window(start=at(day), end=at(day + 1)) for day in (0, 1)]
+    for window in (*windows, windows[1]):
+        with record_run(TASK, store=store, orchestrator=FIRST_TRY, window=window):
+            pass
+    assert [receipt.window for receipt in store.search()] == windows[::-1]
+
+
+def test_a_second_recorder_that_names_no_data_goes_on_with_the_receipt(
+    store: MemoryStore, only: Only
+) -> None:
+    first = record_run(TASK, variables={"month": "2026-09"}, store=store, orchestrator=FIRST_TRY)
+    with first, record_run(TASK, store=store, orchestrator=FIRST_TRY):
+        pass
+    assert only().variables == {"month": "2026-09"}

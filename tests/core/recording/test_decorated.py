@@ -209,3 +209,40 @@ def test_an_async_generator_is_recorded_while_it_runs(
     with contextlib.suppress(ValueError):
         asyncio.run(use())
     assert only().status is status
+
+
+def test_work_that_a_call_only_prepares_is_recorded_until_it_is_done(store: MemoryStore) -> None:
+    async def coroutine() -> int:
+        return 1
+
+    def generator() -> Iterator[int]:
+        yield 1
+
+    async def async_generator() -> AsyncIterator[int]:
+        yield 1
+
+    async def all_of(items: AsyncIterator[int]) -> list[int]:
+        return [item async for item in items]
+
+    for function, finish, result in (
+        (coroutine, asyncio.run, 1),
+        (generator, list, [1]),
+        (async_generator, lambda items: asyncio.run(all_of(items)), [1]),
+    ):
+        task = f"pay/monthly/{function.__name__}"
+        # Another decorator in between, so that it no longer shows what the function is.
+        recorded = record_run(task, store=store)(lambda function=function: function())
+        prepared = recorded()
+        assert store.list_runs(task)[0].status is Status.RUNNING
+        assert finish(prepared) == result  # type: ignore[operator]
+        assert store.list_runs(task)[0].status is Status.SUCCESS
+
+
+def test_prepared_work_that_fails_is_recorded_as_failed(store: MemoryStore, only: Only) -> None:
+    class Calc:
+        async def __call__(self) -> None:
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        asyncio.run(record_run(TASK, store=store)(Calc())())
+    assert only().status is Status.ERROR

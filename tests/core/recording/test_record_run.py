@@ -119,6 +119,7 @@ def test_the_code_that_is_hashed_is_the_callers_file_or_what_is_given(
         (SystemExit(0), Status.SUCCESS, None),
         (SystemExit(None), Status.SUCCESS, None),
         (SystemExit(1), Status.ERROR, "SystemExit: 1"),
+        (SystemExit(0.0), Status.ERROR, "SystemExit: 0.0"),  # a process ends with 1
         (SystemExit("no input"), Status.ERROR, "SystemExit: no input"),
         (MemoryError(), Status.ERROR, "MemoryError"),
         (ExceptionGroup("two", [ValueError("a"), ValueError("b")]), Status.ERROR,
