@@ -18,7 +18,7 @@ def _python(code: str) -> str:
 
 
 def test_importing_it_imports_no_frame_library() -> None:
-    heavy = "{'pyarrow', 'numpy', 'datafusion', 'pandas', 'polars', 'pyspark', 'importlib.metadata'}"
+    heavy = {"pyarrow", "numpy", "datafusion", "pandas", "polars", "pyspark", "importlib.metadata"}
     code = f"import sys, ubunye_core.hashing; print({heavy} & set(sys.modules) or 'none')"
     assert _python(code) == "none"
 
