@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.core.hashing.tables import tables
@@ -64,3 +64,20 @@ def test_nulls_that_an_encoding_hides_are_nulls(array: pa.Array) -> None:
         nested = pa.table({"s": pa.StructArray.from_arrays([column], ["x"])})
         plain, fast = plain_and_fast(nested)
         assert fast == plain
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@settings(max_examples=2_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tables())
+def test_two_thousand_tables_have_the_sums_of_the_plain_definition(table: pa.Table) -> None:
+    plain, fast = plain_and_fast(table)
+    assert fast == plain
+
+
+@pytest.mark.soak
+@settings(max_examples=50_000, deadline=None, suppress_health_check=list(HealthCheck))
+@given(tables())
+def test_fifty_thousand_tables_have_them(table: pa.Table) -> None:
+    plain, fast = plain_and_fast(table)
+    assert fast == plain
