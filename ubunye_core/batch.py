@@ -9,7 +9,7 @@ from datetime import date, datetime
 from numbers import Integral
 
 from ubunye_core.errors import ConfigError
-from ubunye_core.masking import MASK, is_secret_name, masked_value
+from ubunye_core.masking import MASK, comparable_value, is_secret_name
 from ubunye_core.times import as_utc, in_iso
 
 NOT_IN_BATCH = frozenset({"mode", "dtf"})
@@ -80,13 +80,13 @@ def comparable(variables: Mapping[str, Scalar]) -> dict[str, str]:
     """The variables of a receipt as text: those that are not null, and whose names may be known.
 
     One that a foreign recorder masked is ``***``: there, and equal to nothing. Of a URL, all but
-    its password is compared.
+    its password is compared; one that holds further secrets is ``***`` too.
     """
     texts = {}
     for name, value in variables.items():
         text = text_of(value, name=name)
         if text is not None and not is_secret_name(name):
-            texts[name] = masked_value(text)
+            texts[name] = comparable_value(text)
     return texts
 
 
@@ -140,6 +140,5 @@ def agrees(variables: Mapping[str, Scalar], wanted: Mapping[str, str]) -> bool:
     if not wanted:
         return True
     texts = comparable(variables)
-    return all(
-        text != MASK and texts.get(name) == masked_value(text) for name, text in wanted.items()
-    )
+    asked = {name: comparable_value(text) for name, text in wanted.items()}
+    return all(text != MASK and texts.get(name) == text for name, text in asked.items())

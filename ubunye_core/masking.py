@@ -58,12 +58,28 @@ def masked_value(text: str) -> str:
     return _A_URL.sub(lambda url: masked_url(url[0]), text) if "://" in text else text
 
 
+def comparable_value(text: str) -> str:
+    """The text by which the value of a variable is compared: of a URL, all but its password.
+
+    Where more than that is hidden (``token=ETH`` in a path, the value of a query, a "password" that
+    holds a path), two different values would look the same: then it is ``***``, which is equal to
+    nothing.
+    """
+    masked = masked_value(text)
+    is_known = MASK not in masked.replace(f":{MASK}@", "@")
+    is_known = is_known and not any("/" in password for password in _url_passwords(text))
+    return masked if is_known else MASK
+
+
 def secrets_of(variables: Mapping[str, str]) -> list[str]:
     """The texts among these variables that must not be written down anywhere."""
     named = [text for name, text in variables.items() if is_secret_name(name)]
-    words = [word for text in variables.values() if "://" in text for word in text.split()]
-    in_urls = [found[2] for word in words for found in _USER.finditer(_to_last_at(word)[0])]
-    return named + in_urls
+    return named + [secret for text in variables.values() for secret in _url_passwords(text)]
+
+
+def _url_passwords(text: str) -> list[str]:
+    words = text.split() if "://" in text else []
+    return [found[2] for word in words for found in _USER.finditer(_to_last_at(word)[0])]
 
 
 def _to_last_at(word: str) -> tuple[str, str]:

@@ -131,6 +131,12 @@ def _variables(task: str, given: object) -> tuple[str, ...] | dict[str, str] | N
                     hint="Give one, or leave the variable out.",
                 )
             found[str(name)] = text
+        if not found:
+            raise ConfigError(
+                f"'variables' of the requirement on {task} is an empty map, so any old success "
+                f"would do.",
+                hint="Say 'variables: []' if that is meant, best with 'max_age'.",
+            )
         names: Iterable[object] = found
     elif isinstance(given, str) or not isinstance(given, Iterable):
         raise ConfigError(

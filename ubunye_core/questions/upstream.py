@@ -8,7 +8,7 @@ from datetime import datetime
 
 from ubunye_core.batch import NOT_IN_BATCH, shown, texts_of
 from ubunye_core.errors import ConfigError, StoreUnavailableError, UbunyeError
-from ubunye_core.masking import is_secret_name, masked_value
+from ubunye_core.masking import MASK, comparable_value, is_secret_name, masked_variables
 from ubunye_core.names import is_pattern
 from ubunye_core.questions.answer import Moment, Verdict, named, together, unavailable
 from ubunye_core.questions.evidence import Evidence, gather
@@ -113,12 +113,12 @@ def check_upstream(
     Raises:
         ConfigError: a requirement is wrong, or names a variable that this run does not have.
     """
-    moment = Moment.of(now)
-    texts = {name: masked_value(text) for name, text in texts_of(variables).items()}
+    moment, texts = Moment.of(now), texts_of(variables)
+    mode = masked_variables(texts).get("mode")
     answers: list[RequirementAnswer] = []
     for requirement in requirements_of(requirements):
-        wanted = _wanted(requirement, texts)
-        answers += _ask(requirement, wanted, texts.get("mode"), store, asker, moment)
+        wanted = _comparable(requirement, _wanted(requirement, texts))
+        answers += _ask(requirement, wanted, mode, store, asker, moment)
     return UpstreamAnswer(
         verdict=together(answer.verdict for answer in answers),
         reason=_together(answers),
@@ -151,7 +151,7 @@ def _wanted(requirement: Requirement, texts: Mapping[str, str]) -> dict[str, str
     """The variables that must agree, by name."""
     asked = requirement.variables
     if isinstance(asked, Mapping):
-        return {name: masked_value(str(text)) for name, text in asked.items()}
+        return {name: str(text) for name, text in asked.items()}
     if asked is None:
         batch = {
             name: text
@@ -173,6 +173,20 @@ def _wanted(requirement: Requirement, texts: Mapping[str, str]) -> dict[str, str
             hint=f"It has: {', '.join(sorted(texts)) or 'none'}.",
         )
     return {name: texts[name] for name in asked}
+
+
+def _comparable(requirement: Requirement, wanted: Mapping[str, str]) -> dict[str, str]:
+    """The variables that must agree, without the passwords of URLs."""
+    texts = {name: comparable_value(text) for name, text in wanted.items()}
+    hidden = [name for name, text in texts.items() if text == MASK != wanted[name]]
+    if hidden:
+        raise ConfigError(
+            f"The requirement on {requirement.task} compares the variable '{hidden[0]}', which "
+            f"holds more than the password of a URL that is masked in every receipt, so that "
+            f"different values look the same.",
+            hint="Say which variables must agree, and leave this one out.",
+        )
+    return texts
 
 
 def _ask(

@@ -157,6 +157,11 @@ def test_a_null_is_absent_on_both_sides(store: ReceiptStore) -> None:
     assert check_upstream(CALC, variables=asked, store=store, now=NOW).requirements[0].met
 
 
+def test_an_empty_map_of_variables_is_no_way_to_say_any_success() -> None:
+    with pytest.raises(ConfigError, match=r"any old success would do.*'variables: \[\]'"):
+        Requirement(CALC, variables={})
+
+
 def test_a_requirement_may_not_give_a_null(store: ReceiptStore) -> None:
     with pytest.raises(ConfigError, match="has no value"):
         Requirement(CALC, variables={"month": None})
@@ -183,6 +188,42 @@ def test_secrets_are_no_part_of_a_batch(store: ReceiptStore) -> None:
     assert answer.requirements[0].met
     assert answer.requirements[0].batch == {"month": "2026-10"}
     assert "hunter2" not in repr(answer)
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("s3://lake/prices/token=BTC", "s3://lake/prices/token=ETH"),
+        ("https://x/export?token=2026-09", "https://x/export?token=2026-10"),
+        ("s3://acct:lake/2026-09/x@v2", "s3://acct:lake/2026-10/x@v2"),
+    ],
+)
+def test_values_that_differ_only_where_they_are_masked_are_never_the_same(
+    store: ReceiptStore, theirs: str, ours: str
+) -> None:
+    with record_run(CALC, variables={"source": theirs}, store=store):
+        pass
+    for asked in (theirs, ours):
+        for variables in (None, ["source"], {"source": asked}):
+            with pytest.raises(ConfigError, match="'source', which holds more than the password"):
+                check_upstream(
+                    Requirement(CALC, variables), variables={"source": asked}, store=store
+                )
+    (receipt,) = store.search()
+    assert not receipt.batch.is_same(Batch.of({"source": ours}))
+
+
+def test_of_a_url_everything_but_its_password_is_compared(store: ReceiptStore) -> None:
+    with record_run(CALC, variables={"source": "ftp://ada:one@x/2026-10"}, store=store):
+        pass
+    for source, is_met in (
+        ("ftp://ada:two@x/2026-10", True),
+        ("ftp://ada:***@x/2026-10", True),
+        ("ftp://ada:one@x/2026-11", False),
+        ("ftp://eve:one@x/2026-10", False),
+    ):
+        answer = check_upstream(CALC, variables={"source": source}, store=store)
+        assert (answer.verdict == "PASS") is is_met
 
 
 def test_what_a_foreign_recorder_masked_never_matches(store: ReceiptStore) -> None:
