@@ -289,7 +289,7 @@ class UpstreamReceiptSensor(BaseSensorOperator):
 
     def _warn_of_open_doors(self) -> None:
         """A refusal that becomes a skip does not hold back every task: say which it lets run."""
-        if not (self.soft_fail or self.never_fail) or not self.has_dag():
+        if not (self.soft_fail or self.never_fail) or not self.has_dag():  # type: ignore[no-untyped-call]
             return
         after = ((task.task_id, TriggerRule(task.trigger_rule)) for task in self.downstream_list)
         open_ones = sorted(f"{name} ({rule.value})" for name, rule in after if rule in RUN_ANYWAY)

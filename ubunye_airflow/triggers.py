@@ -32,7 +32,7 @@ class UpstreamReceiptTrigger(BaseTrigger):
         since: str,
         poll: float,
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # Airflow types it so
         self.gate = Gate.of(
             {
                 "requires": requires,
