@@ -120,9 +120,17 @@ def masked_text(text: str) -> str:
     return _masked_assignments(masked_value(text), _is_secret_in_text)
 
 
+def told(value: object) -> str:
+    """A value as text; only its type's name where it cannot be shown."""
+    try:
+        return str(value)
+    except Exception:  # a broken __str__ must not break the run that speaks of it
+        return type(value).__name__
+
+
 def clean_text(text: object, secrets: Iterable[str] = ()) -> str:
     """What a person or a program says about a run, fit to be written down."""
-    return masked_text(without_secrets(str(text), secrets).strip())[:MAX_TEXT]
+    return masked_text(without_secrets(told(text), secrets).strip())[:MAX_TEXT]
 
 
 def _is_secret_in_text(name: str) -> bool:

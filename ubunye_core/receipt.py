@@ -7,7 +7,7 @@ kept as they were read, and written back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -19,6 +19,14 @@ from ubunye_core.times import LONGEST, as_utc
 RECORD_VERSION = 2
 
 Json = str | int | float | bool | None | list["Json"] | dict[str, "Json"]
+
+
+def _as_texts(part: object, *names: str) -> None:
+    """Make texts of what somebody gave for a text, for what is no text cannot be read again."""
+    for name in names:
+        value = getattr(part, name)
+        if value is not None and not isinstance(value, str):
+            object.__setattr__(part, name, str(value))
 
 
 class Status(StrEnum):
@@ -60,6 +68,7 @@ class Window:
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        _as_texts(self, "time_zone")  # a ZoneInfo is its name
         object.__setattr__(self, "start", as_utc(self.start))
         object.__setattr__(self, "end", as_utc(self.end))
         if self.end <= self.start:
@@ -79,6 +88,7 @@ class TriggeredBy:
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        _as_texts(self, "actor", "asserted_by", "reason")
         object.__setattr__(self, "kind", TriggerKind(self.kind))
 
 
@@ -99,6 +109,12 @@ class Orchestrator:
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "name", str(self.name))
+        _as_texts(self, "url")
+        for name in ("attempt", "max_attempts"):
+            number = getattr(self, name)
+            if number is not None:
+                object.__setattr__(self, name, int(number))
         texts = {str(name): str(text) for name, text in self.ids.items() if text is not None}
         object.__setattr__(self, "ids", texts)
         if self.url is not None:
@@ -297,6 +313,24 @@ class Receipt:
     def was_refused(self) -> bool:
         """Whether a gate stopped the run before it did anything."""
         return self.status is Status.SKIPPED and self.outcome == "refused"
+
+    @property
+    def essentials(self) -> Receipt:
+        """The receipt without its details: what a gate and a health check need."""
+        return replace(
+            self,
+            window=self.window and replace(self.window, extra={}),
+            triggered_by=self.triggered_by and replace(self.triggered_by, extra={}),
+            orchestrator=self.orchestrator and replace(self.orchestrator, extra={}),
+            inputs=(),
+            outputs=(),
+            upstreams=(),
+            timings=(),
+            expectations=(),
+            counts=None,
+            environment=None,
+            extra={},
+        )
 
     @property
     def order(self) -> tuple[datetime, str]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import FrozenInstanceError, replace
 from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from ubunye_core import InvalidNameError, Orchestrator, Status, TriggeredBy, TriggerKind, Window
+from ubunye_core.codec import decode, encode
 from ubunye_core.testing import a_receipt, at
 
 AIRFLOW = Orchestrator(name="airflow", ids={"dag_id": "pay"}, attempt=1, max_attempts=3)
@@ -116,6 +120,19 @@ def test_an_attempt_is_the_same_by_its_ids_and_its_number() -> None:
 def test_the_ids_of_a_scheduler_are_text() -> None:
     ids = {"map_index": -1, "none": None}
     assert Orchestrator(name="x", ids=ids).ids == {"map_index": "-1"}  # type: ignore[arg-type]
+
+
+def test_what_somebody_gives_for_a_text_or_a_number_becomes_one() -> None:
+    """A receipt that holds anything else could not be read again."""
+    wrong: dict[str, Any] = {"name": 1, "url": Path("/x"), "attempt": "2", "max_attempts": "3"}
+    receipt = a_receipt(
+        window=Window(start=at(0), end=at(1), time_zone=ZoneInfo("Asia/Jakarta")),  # type: ignore[arg-type]
+        triggered_by=TriggeredBy(kind=TriggerKind.API, actor=7, reason=8),  # type: ignore[arg-type]
+        orchestrator=Orchestrator(**wrong),
+    )
+    assert decode(encode(receipt), where="here") == receipt
+    assert receipt.window is not None
+    assert receipt.window.time_zone == "Asia/Jakarta"
 
 
 def test_a_link_to_a_scheduler_holds_no_password() -> None:

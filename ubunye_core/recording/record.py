@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar
 
 from ubunye_core.batch import texts_of
-from ubunye_core.errors import ConfigError, ReceiptConflictError
+from ubunye_core.errors import ConfigError, ReceiptConflictError, UbunyeError
 from ubunye_core.masking import error_text, secrets_of
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.questions.requirements import RequirementLike, requirements_of
@@ -34,6 +34,7 @@ from ubunye_core.times import duration
 log = logging.getLogger("ubunye_core.recording")
 TRIES_TO_SAVE_AN_END = 3
 
+Part = TypeVar("Part", Window, TriggeredBy, Orchestrator)
 Function = TypeVar("Function", bound=Callable[..., Any])
 Variables = Mapping[str, object] | Callable[..., Mapping[str, object]]
 
@@ -102,9 +103,10 @@ def record_run(
         variables=variables if callable(variables) else texts_of(variables),
         store=_store(store),
         requires=None if requires is None else requirements_of(requires),
-        window=window,
-        triggered_by=triggered_by or _by_hand(scheduled, reason),
-        orchestrator=orchestrator,
+        window=_of_type(Window, window, "window"),
+        triggered_by=_of_type(TriggeredBy, triggered_by, "triggered_by")
+        or _by_hand(scheduled, reason),
+        orchestrator=_of_type(Orchestrator, orchestrator, "orchestrator"),
         code=None if code is None else Path(code),
         run_id=None if run_id is None else check_run_id(run_id),
         heartbeat_every=None
@@ -121,6 +123,12 @@ def _store(given: ReceiptStore | str | os.PathLike[str] | None) -> ReceiptStore 
     if store is not None and not callable(getattr(store, "save", None)):
         raise ConfigError(f"A {type(given).__name__} is no store.", hint="Give a store or its URL.")
     return store
+
+
+def _of_type(type_: type[Part], given: Part | None, name: str) -> Part | None:
+    if given is not None and not isinstance(given, type_):
+        raise ConfigError(f"'{name}' is a {type(given).__name__}, not a {type_.__name__}.")
+    return given
 
 
 def _by_hand(scheduled: bool, reason: str | None) -> TriggeredBy:
@@ -209,6 +217,11 @@ class Recording:
         return Recording(given, caller=caller)
 
 
+def _is_its_own_fault(error: Exception) -> bool:
+    """Whether a receipt could not be written for what it holds: no JSON, or far too much."""
+    return isinstance(error, TypeError | ValueError) and not isinstance(error, UbunyeError)
+
+
 def _save(store: ReceiptStore, receipt: Receipt, tries: int = 1) -> None:
     """Keep the receipt. Never raises: what is lost is logged, the run stands."""
     for left in reversed(range(tries)):
@@ -219,6 +232,11 @@ def _save(store: ReceiptStore, receipt: Receipt, tries: int = 1) -> None:
             log.warning("%s", error)
             return
         except Exception as error:
+            if _is_its_own_fault(error) and receipt != receipt.essentials:
+                what = "The details of %s run %s are not recorded: %s"
+                log.warning(what, receipt.task, receipt.run_id, error_text(error))
+                _save(store, receipt.essentials, tries)
+                return
             if left:
                 time.sleep(0.2)
                 continue

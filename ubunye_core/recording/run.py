@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ubunye_core.masking import clean_text
+from ubunye_core.masking import clean_text, without_secrets
 from ubunye_core.questions.requirements import RequirementLike
 from ubunye_core.questions.upstream import UpstreamAnswer, require
 from ubunye_core.receipt import Counts, Expectation, Receipt, Status, Step, Timing
@@ -21,6 +21,7 @@ from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.times import utc_now
 
 log = logging.getLogger("ubunye_core.recording")
+MOST_ROWS = 2**63 - 1
 
 
 class Run:
@@ -132,7 +133,13 @@ class Run:
         )
 
     def _keep(self, step: Step) -> Step:
-        """Put a step into the receipt; one of the same name is replaced."""
+        """Put a step into the receipt, without secrets; one of the same name is replaced."""
+        step = replace(
+            step,
+            name=without_secrets(step.name, self.secrets),
+            location=without_secrets(step.location, self.secrets),
+            hash_error=None if step.hash_error is None else self.clean(step.hash_error),
+        )
         with self._lock:
             held = self._receipt
             if step.direction == "input":
@@ -167,10 +174,10 @@ class Run:
         found = Expectation(
             rule=self.clean(rule),
             passed=held,
-            output="" if output is None else str(output),
+            output="" if output is None else self.clean(output),
             failed=_whole(failed),
             total=_whole(total),
-            extra={} if column is None else {"column": str(column)},
+            extra={} if column is None else {"column": self.clean(column)},
         )
         with self._lock:
             rules = (*self._receipt.expectations, found)
@@ -208,7 +215,7 @@ class Run:
         try:
             yield
         finally:
-            timing = Timing(step=str(step), seconds=round(time.monotonic() - began, 6))
+            timing = Timing(step=self.clean(step), seconds=round(time.monotonic() - began, 6))
             with self._lock:
                 timings = (*self._receipt.timings, timing)
                 self._receipt = replace(self._receipt, timings=timings)
@@ -286,10 +293,14 @@ def _whole(number: object) -> int | None:
     if number is None:
         return None
     try:
-        return int(number)  # type: ignore[call-overload, no-any-return]
+        whole: int = int(number)  # type: ignore[call-overload]
     except Exception as error:
         log.warning("A count is no number, and is not recorded: %s", type(error).__name__)
         return None
+    if abs(whole) > MOST_ROWS:
+        log.warning("A count is larger than any table, and is not recorded.")
+        return None
+    return whole
 
 
 def _truth(passed: object) -> bool | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ubunye_core.hashing import Fingerprint, fingerprint
-from ubunye_core.masking import masked_url
+from ubunye_core.masking import masked_url, told
 from ubunye_core.receipt import Step
 
 FORMATS = frozenset({"avro", "csv", "json", "orc", "parquet"})
@@ -27,12 +27,12 @@ def step_of(
     """What is recorded of an input or output; see ``Run.read``. Never raises."""
     began = time.monotonic()
     found = _hashed(data, hash, columns)
-    place = location if location is not None else data if isinstance(data, str | Path) else ""
+    place = told(location if location is not None else data if _is_path(data) else "")
     return Step(
-        name=str(name),
+        name=told(name),
         direction=direction,
-        format=str(format or _format_of(str(place)) or found.route or ""),
-        location=masked_url(str(place)),
+        format=told("" if format is None else format) or _format_of(place) or found.route or "",
+        location=masked_url(place),
         row_count=found.row_count,
         schema_hash=found.schema_hash,
         data_hash=found.data_hash,
@@ -41,6 +41,10 @@ def step_of(
         hash_seconds=round(time.monotonic() - began, 6) if found.data_hash else None,
         route=found.route,
     )
+
+
+def _is_path(data: object) -> bool:
+    return isinstance(data, str | Path)
 
 
 def _hashed(data: object, hash: bool, columns: Iterable[str] | None) -> Fingerprint:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -373,3 +374,11 @@ def test_a_store_may_be_named_by_a_path(tmp_path: Path) -> None:
     with record_run(TASK, store=tmp_path / "receipts"):
         pass
     assert len(FileStore(tmp_path / "receipts").search(TASK, Status.SUCCESS)) == 1
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"window": "2026-10"}, {"triggered_by": "ada"}, {"orchestrator": "airflow"}], ids=str
+)
+def test_an_argument_of_another_kind_is_told_before_the_work_begins(wrong: Any) -> None:
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        record_run(TASK, **wrong)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,12 +19,15 @@ from ubunye_core import (
     Expectation,
     Receipt,
     Status,
+    TriggeredBy,
+    TriggerKind,
     UpstreamNotMetError,
     Verdict,
     check_upstream,
     fingerprint,
     record_run,
 )
+from ubunye_core.codec import MAX_RECEIPT_BYTES
 from ubunye_core.masking import MASK
 from ubunye_core.stores import FileStore, MemoryStore
 from ubunye_core.testing import a_receipt, a_step
@@ -235,6 +240,42 @@ def test_a_gate_that_is_met_lets_the_block_run(store: MemoryStore) -> None:
     assert store.list_runs(SEND)[0].status is Status.SUCCESS
 
 
+class BrokenError:
+    """Cannot be shown, counted or weighed."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("no")
+
+    __repr__ = __bool__ = __int__ = __str__  # type: ignore[assignment]
+
+
+def test_nothing_that_is_said_of_a_run_breaks_it(store: MemoryStore, only: Only) -> None:
+    broken: Any = BrokenError()
+    with record_run(TASK, store=store) as run:
+        run.read(broken, broken, format=broken, location=broken)
+        run.expect(broken, broken, output=broken, column=broken, failed=broken, total=10**5000)
+        run.count(loaded=broken, extracted=10**5000)
+        with run.timed(broken):
+            pass
+    receipt = only()
+    assert receipt.status is Status.SUCCESS
+    assert receipt.inputs[0].name == receipt.timings[0].step == "BrokenError"
+    assert receipt.counts is None
+
+
+@pytest.mark.parametrize("detail", [{1, 2}, "x" * MAX_RECEIPT_BYTES], ids=["no JSON", "too large"])
+def test_a_detail_that_cannot_be_written_does_not_cost_the_receipt(
+    folder: FileStore, caplog: pytest.LogCaptureFixture, detail: Any
+) -> None:
+    by = TriggeredBy(kind=TriggerKind.API, actor="ada", extra={"detail": detail})
+    with record_run(TASK, variables={"month": "2026-10"}, store=folder, triggered_by=by) as run:
+        run.count(loaded=3)
+    (receipt,) = folder.search()
+    assert (receipt.status, receipt.variables) == (Status.SUCCESS, {"month": "2026-10"})
+    assert receipt.triggered_by == replace(by, extra={})
+    assert "are not recorded" in caplog.text
+
+
 # --- nothing private ---
 
 
@@ -263,6 +304,10 @@ def test_no_secret_reaches_the_store(folder: FileStore, caplog: pytest.LogCaptur
 def _tell_all(run: object) -> None:
     assert run.variables["db_password"] == SECRET  # type: ignore[attr-defined]  # the work may use it
     run.expect(f"not {SECRET}", True)  # type: ignore[attr-defined]
+    run.read(SECRET, f"/nowhere/{SECRET}/x.csv")  # type: ignore[attr-defined]
+    run.expect("even", True, output=SECRET, column=SECRET)  # type: ignore[attr-defined]
+    with run.timed(SECRET):  # type: ignore[attr-defined]
+        pass
     run.read("x", location=f"https://ada:{SECRET}@host/x?token={SECRET}")  # type: ignore[attr-defined]
     raise RuntimeError(f"refused {SECRET} for ada\n{SECRET}")
 
