@@ -6,6 +6,7 @@ import contextlib
 import errno
 import fcntl
 import os
+import re
 import stat
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from pathlib import Path
 
 STRAY_AFTER_SECONDS = 3600
 LOCK_WITHIN_SECONDS = 10.0
+_UNFINISHED = re.compile(r"\.\d+\.[0-9a-f]{12}\Z")
 
 
 def make_folder(folder: Path) -> None:
@@ -31,6 +33,8 @@ def replace_durably(path: Path, content: bytes, *, temporary: Path) -> None:
     writer leaves its unfinished file; such files are removed after an hour.
     """
     temporary.mkdir(exist_ok=True)
+    if temporary.is_symlink():  # nothing is written or removed elsewhere
+        raise OSError(errno.ELOOP, f"{temporary.name} is a link")
     _sweep(temporary)
     unfinished = temporary / f"{path.name}.{os.getpid()}.{os.urandom(6).hex()}"
     try:
@@ -64,11 +68,23 @@ def _sync_folder(folder: Path) -> None:
 def _sweep(temporary: Path) -> None:
     """Remove what killed writers left. Another writer may do the same at this moment."""
     old = time.time() - STRAY_AFTER_SECONDS
-    with contextlib.suppress(OSError), os.scandir(temporary) as entries:
+    with contextlib.suppress(OSError), _opened(temporary) as folder, os.scandir(folder) as entries:
         for entry in entries:
             with contextlib.suppress(OSError):
-                if entry.stat(follow_symlinks=False).st_mtime < old:
-                    os.unlink(entry.path)
+                is_old = entry.stat(follow_symlinks=False).st_mtime < old
+                if is_old and _UNFINISHED.search(entry.name):
+                    os.unlink(entry.name, dir_fd=folder)
+
+
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    """A folder that is no link, open for reading."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(folder, flags)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 @contextlib.contextmanager
@@ -78,7 +94,8 @@ def lock(path: Path) -> Iterator[None]:
     Raises:
         TimeoutError: another process holds it for long; that process may be stopped.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(path, flags, 0o666)
     try:
         _lock_within(descriptor, LOCK_WITHIN_SECONDS)
         try:
@@ -117,6 +134,6 @@ def read_regular(path: Path, *, at_most: int) -> bytes:
         if found.st_size > at_most:
             raise OSError(0, f"it has {found.st_size} bytes")
         with open(descriptor, "rb", closefd=False) as file:
-            return file.read()
+            return file.read(at_most + 1) or b""  # its size may not be what it says
     finally:
         os.close(descriptor)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -70,6 +71,10 @@ class FileStore:
         """The receipt of one run, by its whole id or a beginning that fits one run only."""
         check_task(task)
         check_run_id(run_id)
+        with self._reading():
+            return self._load(task, run_id)
+
+    def _load(self, task: str, run_id: str) -> Receipt:
         with contextlib.suppress(FileNotFoundError):
             return self._read(self._path(task, run_id))
         fitting = sorted(name for name in self._names(task) if name.startswith(run_id))
@@ -96,24 +101,36 @@ class FileStore:
         """The receipts that fit everything given."""
         receipts: list[Receipt] = []
         unreadable: list[Unreadable] = []
-        for each in self.tasks() if task is None else [check_task(task)]:
-            for name in self._names(each):
-                found = self._look(each, name)
-                if isinstance(found, Receipt):
-                    receipts.append(found)
-                elif found is not None:
-                    unreadable.append(found)
+        with self._reading():
+            for each in self.tasks() if task is None else [check_task(task)]:
+                for name in self._names(each):
+                    found = self._look(each, name)
+                    if isinstance(found, Receipt):
+                        receipts.append(found)
+                    elif found is not None:
+                        unreadable.append(found)
         return select(receipts, unreadable, status=status, since=since, batch=batch, limit=limit)
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""
-        return sorted(
-            f"{usecase}/{package}/{task}"
-            for usecase in self._folders(self.root)
-            for package in self._folders(self.root / usecase)
-            for task in self._folders(self.root / usecase / package)
-            if is_task(f"{usecase}/{package}/{task}") and self._names(f"{usecase}/{package}/{task}")
-        )
+        with self._reading():
+            named = [
+                f"{usecase}/{package}/{task}"
+                for usecase in self._folders(self.root)
+                for package in self._folders(self.root / usecase)
+                for task in self._folders(self.root / usecase / package)
+            ]
+            return sorted(task for task in named if is_task(task) and self._names(task))
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        """What the system refuses while a question is answered leaves no room for an answer."""
+        try:
+            yield
+        except StoreUnavailableError:
+            raise
+        except OSError as error:
+            raise self._unavailable("read", error) from error
 
     def _folder(self, task: str) -> Path:
         return self.root.joinpath(*check_task(task).split("/"))
@@ -132,7 +149,7 @@ class FileStore:
     def _folders(self, folder: Path) -> Iterator[str]:
         """The folders in a folder, and links that lead nowhere now; files are passed over."""
         for name in self._listed(folder):
-            if is_segment(name) and ((folder / name).is_dir() or (folder / name).is_symlink()):
+            if is_segment(name) and _may_hold_receipts(folder / name):
                 yield name
 
     def _listed(self, folder: Path) -> list[str]:
@@ -219,8 +236,22 @@ class FileStore:
 
 
 def printable(place: Path | str) -> str:
-    """A place for people and JSON, also where its name is not text."""
-    return os.fsencode(place).decode("utf-8", "backslashreplace")
+    """A place for people and JSON, on one line, also where its name is not text."""
+    text = os.fsencode(place).decode("utf-8", "backslashreplace")
+    if text.isprintable():
+        return text
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
+def _may_hold_receipts(place: Path) -> bool:
+    """Whether a place is a folder, or a link that leads nowhere now.
+
+    ``Path.is_dir`` says no, depending on the version of Python, where nobody may look.
+    """
+    try:
+        return stat.S_ISDIR(os.stat(place).st_mode)
+    except FileNotFoundError:
+        return place.is_symlink()
 
 
 def _is_link_to_nothing(folder: Path, root: Path) -> bool:

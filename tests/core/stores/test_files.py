@@ -16,8 +16,11 @@ from ubunye_core import (
     AmbiguousRunError,
     BadReceiptError,
     ReceiptNotFoundError,
+    Requirement,
     Status,
     StoreUnavailableError,
+    Verdict,
+    check_upstream,
 )
 from ubunye_core.codec import MAX_RECEIPT_BYTES, encode
 from ubunye_core.stores import FileStore, atomic
@@ -127,6 +130,35 @@ def test_a_folder_that_may_not_be_listed_is_unavailable() -> None:
         without_privileges(ask)
 
 
+@pytest.mark.parametrize("mode", [0, 0o111, 0o444])
+@pytest.mark.parametrize("at", ["", ".", "pay", "pay/monthly"])
+def test_a_place_on_the_way_that_may_not_be_entered_or_listed_is_unavailable(
+    at: str, mode: int
+) -> None:
+    """Else a pattern would be met by the tasks that happen to be seen."""
+    with tempfile.TemporaryDirectory() as place:
+        store = FileStore(Path(place) / "receipts")
+        store.save(a_receipt())
+        store.save(a_receipt(task="hr/daily/sync"))
+        Path(place).chmod(0o777)
+        closed = Path(place) if at == "" else store.root / at
+        closed.chmod(mode)
+
+        def ask() -> None:
+            if at != "" or mode != 0o111:
+                with pytest.raises(StoreUnavailableError, match=store.root.name):
+                    store.tasks()
+                answer = check_upstream(Requirement("*/*/*", []), store=store)
+                assert answer.verdict is Verdict.UNKNOWN
+            if mode != 0o111:
+                for question in (store.search, store.list_runs):
+                    with pytest.raises(StoreUnavailableError, match=store.root.name):
+                        question(A_TASK)
+
+        without_privileges(ask)
+        closed.chmod(0o777)
+
+
 def without_privileges(ask: Callable[[], None]) -> None:
     """Run ``ask`` in a child that is not root: permissions mean nothing to root."""
     child = os.fork()
@@ -223,14 +255,44 @@ def test_a_longer_path_is_another_thing(store: FileStore, folder: Path) -> None:
 
 
 def test_what_killed_writers_left_is_swept_after_an_hour(store: FileStore, folder: Path) -> None:
-    old, new = folder / ".tmp" / "run-9.json.1.aa", folder / ".tmp" / "run-9.json.2.bb"
-    for stray in (old, new):
-        stray.write_bytes(b'{"half')
+    names = ["run-9.json.1.0123456789ab", "run-9.json.2.0123456789ab", "notes.txt"]
+    old, new, foreign = (folder / ".tmp" / name for name in names)
     an_hour_ago = time.time() - atomic.STRAY_AFTER_SECONDS - 60
-    os.utime(old, (an_hour_ago, an_hour_ago))
+    for stray in (old, new, foreign):
+        stray.write_bytes(b'{"half')
+        if stray != new:
+            os.utime(stray, (an_hour_ago, an_hour_ago))
     store.save(a_receipt(run_id="run-2"))
-    assert os.listdir(folder / ".tmp") == [new.name]
+    assert sorted(os.listdir(folder / ".tmp")) == sorted([new.name, foreign.name])
     assert store.search(A_TASK).unreadable == ()
+
+
+def test_a_link_in_the_store_makes_no_writer_write_or_remove_elsewhere(
+    store: FileStore, folder: Path, tmp_path: Path
+) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    precious = elsewhere / "run-9.json.1.0123456789ab"
+    precious.write_text("precious")
+    os.utime(precious, (0, 0))
+    (folder / ".tmp").rmdir()
+    (folder / ".tmp").symlink_to(elsewhere)
+    with pytest.raises(StoreUnavailableError, match="is a link"):
+        store.save(a_receipt(run_id="run-2"))
+    (folder / ".tmp").unlink()
+    (folder / ".lock").unlink()
+    (folder / ".lock").symlink_to(elsewhere / "lock")
+    with pytest.raises(StoreUnavailableError):
+        store.save(a_receipt(run_id="run-2"))
+    assert os.listdir(elsewhere) == [precious.name]
+
+
+def test_a_name_cannot_end_a_line_or_move_the_cursor(store: FileStore, folder: Path) -> None:
+    (folder / "x\nPASS  all good\x1b[2J\u202e.json").write_text("{")
+    (bad,) = store.search(A_TASK).unreadable
+    assert bad.where == f"{folder}/x\\nPASS  all good\\x1b[2J\\u202e.json"
+    answer = check_upstream(A_TASK, variables={"month": "1999-01"}, store=store)
+    assert answer.reason.isprintable()
 
 
 # --- the store itself ---
