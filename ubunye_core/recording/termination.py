@@ -24,7 +24,8 @@ class Termination:
     """Turns SIGTERM into an exception while a run is recorded.
 
     Only in the main thread, and only where nobody handles the signal: a scheduler that has a
-    handler of its own (Airflow, Dagster) keeps it, and its exception ends the run.
+    handler of its own (Airflow, Dagster) keeps it, and its exception ends the run. Runs may
+    overlap in any way, as those of coroutines do: the last to end leaves the signal as it was.
     """
 
     def __init__(self) -> None:
@@ -32,24 +33,31 @@ class Termination:
 
     def watch(self) -> None:
         """Begin to watch for SIGTERM."""
-        main = threading.current_thread() is threading.main_thread()
-        if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        if not _is_main_thread():
+            return
+        handler = signal.getsignal(signal.SIGTERM)
+        if handler is signal.SIG_DFL:
             _forks.stay_stoppable()
-            signal.signal(signal.SIGTERM, self._stop)
-            _forks.watched = self._watching = True
+            signal.signal(signal.SIGTERM, _stop)
+        if handler in (signal.SIG_DFL, _stop):
+            _forks.watching += 1
+            self._watching = True
 
     def unwatch(self) -> None:
         """Leave SIGTERM as it was found."""
-        if self._watching and signal.getsignal(signal.SIGTERM) == self._stop:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            _forks.watched = False
+        if self._watching and _forks.watching:
+            _forks.watching -= 1
+            is_ours = signal.getsignal(signal.SIGTERM) is _stop
+            # A run that another thread ends cannot change it; the next one in this thread will.
+            if is_ours and not _forks.watching and _is_main_thread():
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self._watching = False
 
     @staticmethod
     @contextlib.contextmanager
     def postponed() -> Iterator[None]:
         """Let a receipt be written to its end: a SIGTERM that comes meanwhile stops it after."""
-        in_main = threading.current_thread() is threading.main_thread()
+        in_main = _is_main_thread()
         if in_main:
             _postponed.depth += 1
         try:
@@ -61,11 +69,16 @@ class Termination:
                     _postponed.came = False
                     raise Terminated
 
-    def _stop(self, number: int, frame: FrameType | None) -> None:
-        if _postponed.depth:
-            _postponed.came = True
-            return
-        raise Terminated
+
+def _is_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
+def _stop(number: int, frame: FrameType | None) -> None:
+    if _postponed.depth:
+        _postponed.came = True
+        return
+    raise Terminated
 
 
 class _Postponed:
@@ -86,7 +99,9 @@ class _Forks:
     """
 
     def __init__(self) -> None:
-        self.watched = self._registered = False
+        self.watching = 0
+        """How many runs watch for SIGTERM."""
+        self._registered = False
         self._of_thread = threading.local()  # several may make a child at the same time
 
     def stay_stoppable(self) -> None:
@@ -104,9 +119,9 @@ class _Forks:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._of_thread.mask)
 
     def _ordinary(self) -> None:
-        if self.watched:
+        if signal.getsignal(signal.SIGTERM) is _stop:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            self.watched = False
+        self.watching = 0
         self._release()
 
 

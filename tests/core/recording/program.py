@@ -53,6 +53,27 @@ def coroutine(store: FileStore) -> None:
     asyncio.run(wait())
 
 
+def overlapping(store: FileStore) -> None:
+    """The run that began first has ended when the signal comes."""
+
+    async def first(begun: asyncio.Event) -> None:
+        with record_run("pay/monthly/first", store=store):
+            await begun.wait()
+
+    async def second(begun: asyncio.Event) -> None:
+        with record_run(TASK, store=store):
+            begun.set()
+            await asyncio.sleep(0.2)
+            ready()
+            await asyncio.sleep(60)
+
+    async def both() -> None:
+        begun = asyncio.Event()
+        await asyncio.gather(first(begun), second(begun))
+
+    asyncio.run(both())
+
+
 class SlowStore(FileStore):
     """Takes its time over the end of a run, and says when it begins."""
 

@@ -6,11 +6,12 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from ubunye_core import Status, job_health
+from ubunye_core import Status, job_health, record_run
 from ubunye_core.stores import FileStore
 
 TASK = "pay/monthly/calc"
@@ -64,6 +65,24 @@ def test_every_run_inside_another_is_interrupted(folder: FileStore) -> None:
 def test_a_coroutine_is_interrupted_too(folder: FileStore) -> None:
     assert stop(start("coroutine", folder)) == 143
     assert folder.search()[0].status is Status.INTERRUPTED
+
+
+def test_a_run_that_outlives_another_is_interrupted_too(folder: FileStore) -> None:
+    assert stop(start("overlapping", folder)) == 143
+    assert folder.search("pay/monthly/first")[0].status is Status.SUCCESS
+    assert folder.search(TASK)[0].status is Status.INTERRUPTED
+
+
+def test_a_run_may_end_in_another_thread_than_it_began_in(folder: FileStore) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    recording = record_run(TASK, store=folder)
+    recording.__enter__()
+    with ThreadPoolExecutor() as pool:
+        pool.submit(recording.__exit__, None, None, None).result()
+    assert folder.search()[0].status is Status.SUCCESS
+    with record_run(TASK, store=folder):
+        pass
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_an_end_that_is_being_written_is_written_whole_and_then_the_process_stops(
