@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import logging
 import os
@@ -16,7 +17,7 @@ from ubunye_core.cli.execute import execute
 from ubunye_core.cli.exits import ExitCode, code_of_error
 from ubunye_core.cli.fingerprints import hash_paths
 from ubunye_core.cli.health import health
-from ubunye_core.cli.output import clean, document, wrong
+from ubunye_core.cli.output import document, note, wrong
 from ubunye_core.cli.runs import close, list_runs, show
 from ubunye_core.cli.waitfor import wait_for
 from ubunye_core.errors import UbunyeError
@@ -43,7 +44,7 @@ class _Commands(click.Group):
         except UbunyeError as error:
             code = _failed(code_of_error(error), str(error), for_programs)
         except Exception as error:
-            click.echo(clean(masked_text(traceback.format_exc())), err=True)
+            note(masked_text(traceback.format_exc()))
             text = f"A fault of {NAME} itself: {type(error).__name__}."
             code = _failed(ExitCode.UNKNOWN, text, for_programs)
         sys.exit(int(code or 0))
@@ -56,8 +57,8 @@ def _misused(error: click.ClickException, for_programs: bool) -> ExitCode:
         _failed(ExitCode.WRONG_USAGE, error.format_message(), True)
     else:
         if isinstance(error, click.UsageError) and error.ctx is not None:
-            click.echo(error.ctx.get_usage(), err=True)
-            click.echo(f"Try '{error.ctx.command_path} --help'.\n", err=True)
+            note(error.ctx.get_usage())
+            note(f"Try '{error.ctx.command_path} --help'.\n")
         wrong(error.format_message())
     return ExitCode.WRONG_USAGE
 
@@ -65,7 +66,8 @@ def _misused(error: click.ClickException, for_programs: bool) -> ExitCode:
 def _failed(code: ExitCode, reason: str, for_programs: bool) -> ExitCode:
     if for_programs:
         verdict = Verdict.UNKNOWN if code is ExitCode.UNKNOWN else None
-        document(verdict=verdict, exit_code=code, reason=masked_text(reason))
+        with contextlib.suppress(OSError):  # what cannot be printed keeps its exit code
+            document(verdict=verdict, exit_code=code, reason=masked_text(reason))
     else:
         wrong(reason)
     return code
@@ -75,7 +77,7 @@ class _ToStandardError(logging.Handler):
     """What the library logs, for whoever runs a command."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        click.echo(f"{record.levelname.title()}: {clean(record.getMessage())}", err=True)
+        note(f"{record.levelname.title()}: {record.getMessage()}")
 
 
 _LOGGED = _ToStandardError(logging.WARNING)

@@ -11,7 +11,7 @@ import click
 
 from ubunye_core.cli import options
 from ubunye_core.cli.exits import ExitCode
-from ubunye_core.cli.output import clean, document, note, wrong
+from ubunye_core.cli.output import clean, document, is_terminal, note, wrong
 from ubunye_core.cli.tables import table
 from ubunye_core.hashing import Fingerprint, fingerprint
 from ubunye_core.questions import Verdict
@@ -79,7 +79,7 @@ def _as_json(path: str, found: Fingerprint) -> dict[str, object]:
 @contextmanager
 def _at_work(path: str) -> Iterator[None]:
     """Tell people, on standard error, that a long hash goes on."""
-    if sys.stderr.isatty():
+    if is_terminal(sys.stderr):
         from rich.console import Console
         from rich.text import Text
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from typing import TextIO
 
 import click
 
@@ -51,13 +53,19 @@ def say(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """Print text beside the answer, to standard error."""
-    click.echo(clean(text), err=True)
+    """Print text beside the answer, to standard error. The answer stands if nobody can read it."""
+    with contextlib.suppress(OSError):
+        click.echo(clean(text), err=True)
 
 
 def wrong(text: str) -> None:
     """Print an error, without secrets, to standard error."""
-    click.echo(f"Error: {clean(masked_text(text))}", err=True)
+    note(f"Error: {masked_text(text)}")
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody looks at a stream; one that was closed before we began is None."""
+    return stream is not None and stream.isatty()
 
 
 def say_verdict(verdict: Verdict, text: str) -> None:

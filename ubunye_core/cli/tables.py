@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import click
 
-from ubunye_core.cli.output import clean
+from ubunye_core.cli.output import clean, is_terminal
 
 _BETWEEN = 3
 _LEAST_FOLDED, _LONGEST_WORD = 24, 40  # a run id has 36 characters, and is not broken
@@ -39,7 +39,7 @@ def table(columns: Sequence[str], rows: Rows, *, folds: Collection[str]) -> None
     """
     cells = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
-    if not sys.stdout.isatty():
+    if not is_terminal(sys.stdout):
         _plain(columns, cells, widths)
         return
     least = {

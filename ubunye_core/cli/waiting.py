@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from ubunye_core.cli.output import clean, moment, note
+from ubunye_core.cli.output import clean, is_terminal, moment, note
 from ubunye_core.questions import Requirement, UpstreamAnswer, Verdict, wait_for_upstream
 from ubunye_core.questions.wait import POLL
 from ubunye_core.stores import ReceiptStore
@@ -70,7 +70,7 @@ class _Progress:
 
 @contextmanager
 def _spinner() -> Iterator[Status | None]:
-    if not sys.stderr.isatty():
+    if not is_terminal(sys.stderr):
         yield None
         return
     from rich.console import Console

@@ -24,6 +24,7 @@ from ubunye_core.errors import (
     ReceiptNotFoundError,
     StoreUnavailableError,
 )
+from ubunye_core.masking import masked_url
 from ubunye_core.names import check_run_id, check_task, is_segment
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.runids import time_in
@@ -50,6 +51,11 @@ class FileStore:
             self.root = root.expanduser().absolute()
         except RuntimeError as error:  # ~nobody
             raise ConfigError(f"'{root}' names a home folder that does not exist.") from error
+        except FileNotFoundError as error:
+            raise ConfigError(
+                f"'{root}' is a path below the current folder, which has been removed.",
+                hint="Name the store by its whole path.",
+            ) from error
         self.url = self.root.as_uri()
 
     def save(self, receipt: Receipt) -> None:
@@ -276,11 +282,11 @@ def open_files(url: str) -> FileStore:
     parts = urlsplit(url)
     if parts.netloc not in ("", "localhost"):
         raise ConfigError(
-            f"'{url}' names the machine '{parts.netloc}'.",
+            f"'{masked_url(url)}' names a machine.",
             hint="A folder's URL has three slashes: file:///srv/receipts.",
         )
     if parts.query or parts.fragment:
-        raise ConfigError(f"'{url}' has options; a folder takes none.")
+        raise ConfigError(f"'{masked_url(url)}' has options; a folder takes none.")
     path = unquote(parts.path)
     if not path.startswith("/") or "\0" in path:
         raise ConfigError(f"'{url}' names no folder.", hint="Write file:///srv/receipts.")

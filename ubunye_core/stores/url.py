@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 
 from ubunye_core.errors import ConfigError, StoreNotNamedError, UnknownStoreError
@@ -13,6 +14,8 @@ from ubunye_core.stores.protocol import ReceiptStore
 
 STORE_VARIABLE = "UBUNYE_STORE"
 ENTRY_POINTS = "ubunye_receipts.stores"
+
+_LIKE_A_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 _BUILT_IN: dict[str, Callable[[str], ReceiptStore]] = {"file": open_files, "memory": open_memory}
 
@@ -38,8 +41,11 @@ def open_store(url: str | os.PathLike[str] | None = None) -> ReceiptStore:
         raise ConfigError(f"{masked_url(named)!r} is not the URL of a store.")
     scheme, separator, _ = named.partition("://")
     if not separator:
-        if named.startswith("file:"):
-            raise ConfigError(f"{named!r} is not a URL.", hint="Write file:///srv/receipts.")
+        if _LIKE_A_URL.match(named):
+            raise ConfigError(
+                f"{named!r} is not a URL, and no plain path either.",
+                hint=f"Write file:///srv/receipts, or ./{named} for a folder of this name.",
+            )
         return open_files(named)
     factory = _BUILT_IN.get(scheme.lower()) or _from_plugin(scheme.lower())
     return factory(named)

@@ -108,6 +108,35 @@ def test_an_answer_that_cannot_be_printed_is_no_yes(keep, shell):
     assert done.returncode == 3
 
 
+def through_the_shell(words: str, store: object) -> int:
+    words = words.replace("ubunye-runs", str(PROGRAM)).replace("STORE", f"--store '{store}'")
+    return subprocess.run(words, shell=True, check=False, timeout=30).returncode
+
+
+def test_a_document_that_cannot_be_printed_is_no_answer_either(keep, tmp_path, store):
+    keep("success")
+    words = "ubunye-runs wait-for pay/monthly/calc --any-batch STORE --json >/dev/full 2>/dev/full"
+    assert through_the_shell(words, store.root) == 3
+
+
+@pytest.mark.parametrize("streams", [">&-", "2>&-", "2>/dev/full", ">&- 2>&- <&-"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("wait-for pay/monthly/calc --any-batch STORE", 0),
+        ("wait-for pay/monthly/send --any-batch STORE --wait 1s --poll 1s --allow-unknown", 1),
+        ("health pay/monthly/calc STORE", 0),
+        ("health pay/monthly/calc --now never STORE", 2),
+        ("exec pay/monthly/next STORE -- sh -c 'exit 7'", 7),
+        ("exec pay/monthly/next --store /proc/nowhere -- sh -c 'exit 7'", 7),
+        ("exec pay/monthly/next --var x=1 --require pay/monthly/send STORE -- true", 1),
+    ],
+)
+def test_the_exit_code_is_the_same_where_nobody_reads(keep, store, words, code, streams):
+    keep("success")
+    assert through_the_shell(f"ubunye-runs {words} {streams}", store.root) == code
+
+
 def test_a_reader_that_leaves_early_gets_no_traceback(keep, store):
     for _ in range(50):
         keep("success")

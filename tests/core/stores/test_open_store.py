@@ -67,7 +67,8 @@ def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "url",
     ["file://host/srv", "file://srv/receipts", "file:/srv/receipts", "file:receipts", "file://",
-     "file:///srv?fast=yes", "file:///srv#x", "file:///a%00b", "a\0b", "", "   "],
+     "file:///srv?fast=yes", "file:///srv#x", "file:///a%00b", "a\0b", "", "   ",
+     "s3:/bucket/receipts", "memory:name", "postgresql:db"],
 )  # fmt: skip
 def test_what_is_no_folder_is_refused(url: str) -> None:
     with pytest.raises(ConfigError):
@@ -77,6 +78,32 @@ def test_what_is_no_folder_is_refused(url: str) -> None:
 @pytest.mark.parametrize("root", ["/srv/receipts", "/srv/my receipts", "/srv/50%", "/srv/zürich"])
 def test_the_url_of_a_store_opens_the_same_store(root: str) -> None:
     assert root_of(open_store(root).url) == root
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["file://ada:wachtwoord@host/x", "file:///x?token=wachtwoord", "file:///x#token=wachtwoord"],
+)
+def test_no_password_stands_in_a_refusal(url: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        open_store(url)
+    assert "wachtwoord" not in str(refused.value)
+
+
+def test_a_folder_may_have_a_name_like_a_url(tmp_path: Path) -> None:
+    assert root_of(f"{tmp_path}/s3:/x") == f"{tmp_path}/s3:/x"
+    assert root_of("./memory:x").endswith("/memory:x")
+
+
+def test_a_path_below_a_folder_that_was_removed_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(ConfigError, match="current folder, which has been removed"):
+        open_store("receipts")
 
 
 def test_the_environment_names_the_store_when_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
