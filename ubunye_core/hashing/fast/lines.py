@@ -17,10 +17,13 @@ import pyarrow.compute as pc
 from ubunye_core.hashing import text
 from ubunye_core.hashing.fast.layouts import plain_layout
 from ubunye_core.hashing.fast.query import Column, Part
-from ubunye_core.hashing.types import is_
+from ubunye_core.hashing.types import is_, is_any
 
 if TYPE_CHECKING:
     from ubunye_core.hashing.fast.texts import Texts
+
+BAKED = ("boolean", "date", "timestamp")
+"""Types whose values become one column of new texts, what stands before them included."""
 
 
 def object_parts(texts: Texts, members: Iterable[tuple[str, Any]]) -> list[Part]:
@@ -36,6 +39,11 @@ def object_parts(texts: Texts, members: Iterable[tuple[str, Any]]) -> list[Part]
         valid = pc.is_valid(array) if array.null_count else None
         if begun is None or begun is True:
             name_text = f"{'{' if begun is None else ','}{name_text}"
+        elif is_any(BAKED, array.type):
+            parts += texts.parts(array, f",{name_text}")
+            _begin(parts[-1], ~begun if valid is None else ~begun & _bools(valid))
+            begun = _begun(begun, valid)
+            continue
         else:
             parts.append(Column(_begin_or_go_on(texts, name_text, begun, valid)))
             name_text = ""
@@ -51,9 +59,7 @@ def object_parts(texts: Texts, members: Iterable[tuple[str, Any]]) -> list[Part]
             parts.append(text_before)
             text_before = ""
         parts += _nullable(texts, texts.parts(array, name_text), valid)
-        if begun is not True:
-            begun = _bools(valid) if begun is None else begun | _bools(valid)
-            begun = True if begun.all() else begun
+        begun = _begun(begun, valid)
     if begun is None or begun is True:
         parts.append(f"{text_before}{'{}' if begun is None else '}'}")
     else:
@@ -78,6 +84,22 @@ def _begin_or_go_on(texts: Texts, name_text: str, begun: Any, valid: Any) -> Any
     width = len(bytes_) // rows
     bytes_.reshape(rows, width)[:, 0] = np.where(begun, ord(","), ord("{"))
     return pa.Array.from_buffers(pa.string(), rows, [validity, offsets, pa.py_buffer(bytes_)])
+
+
+def _begin(part: Part, rows: Any) -> None:
+    """Put a brace for the comma that each of these rows' texts begins with."""
+    if isinstance(part, Column):
+        _, offsets, data = part.array.buffers()
+        places = np.frombuffer(offsets, np.int32)[: len(rows)][rows]
+        np.frombuffer(data, np.uint8)[places] = ord("{")
+
+
+def _begun(begun: Any, valid: Any) -> Any:
+    """In which rows a member stands, after one that stands where ``valid`` says."""
+    if begun is True or valid is None:
+        return True
+    rows = _bools(valid) if begun is None else begun | _bools(valid)
+    return True if rows.all() else rows
 
 
 def _bools(valid: Any) -> Any:
