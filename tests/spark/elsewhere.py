@@ -10,21 +10,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-import pyarrow as pa
-
+from tests.spark.frames import TABLE
 from tests.spark.sessions import classic_session, spark_frame
 from ubunye_core import fingerprint
-
-ROWS = 3_000
-TABLE = pa.table(
-    {
-        "id": pa.array(range(ROWS), pa.int64()),
-        "text": pa.array([None if at % 7 == 0 else f'"{at}"\n' for at in range(ROWS)]),
-        "amount": pa.array([at * 1.1e6 for at in range(ROWS)], pa.float32()),
-        "price": pa.array(list(range(ROWS)), pa.int64()).cast(pa.decimal128(38, 7)),
-        "many": pa.array([[at, None, -at] for at in range(ROWS)], pa.list_(pa.int32())),
-    }
-)
 
 
 def _what_a_worker_has() -> dict[str, Any]:

@@ -7,23 +7,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from tests.spark.frames import ROWS, TABLE
 from tests.spark.sessions import spark_frame
 from ubunye_core import fingerprint
 from ubunye_core.hashing import UnhashableError, canonical_lines, row_count
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
-
-ROWS = 3_000
-TABLE = pa.table(
-    {
-        "id": pa.array(range(ROWS), pa.int64()),
-        "text": pa.array([None if at % 7 == 0 else f'"{at}"\n' for at in range(ROWS)]),
-        "amount": pa.array([at / 8 if at % 5 else None for at in range(ROWS)], pa.float64()),
-        "small": pa.array([at * 1.1e6 for at in range(ROWS)], pa.float32()),
-        "at": pa.array([at * 10**12 for at in range(ROWS)], pa.timestamp("us", "UTC")),
-        "many": pa.array([[at, None, -at] for at in range(ROWS)], pa.list_(pa.int32())),
-    }
-)
 
 
 def test_a_frame_has_the_hash_of_the_same_arrow_table(spark: Any) -> None:
@@ -59,6 +48,8 @@ def test_many_empty_partitions_add_nothing(spark: Any) -> None:
         ("spark.sql.session.timeZone", "GMT+3"),
         ("spark.sql.caseSensitive", "true"),
         ("spark.sql.timestampType", "TIMESTAMP_NTZ"),
+        ("spark.sql.jsonGenerator.ignoreNullFields", "false"),
+        ("spark.sql.execution.pythonUDF.arrow.enabled", "false"),
         ("spark.sql.datetime.java8API.enabled", "true"),
     ],
 )
@@ -120,7 +111,7 @@ def test_a_setting_that_is_asked_for_is_not_left_behind(spark: Any) -> None:
     fingerprint(spark_frame(spark, TABLE))
     assert dict(spark.conf.getAll) == before
     assert spark.sparkContext.listFiles == files
-    assert not spark.getTags()
+    assert not spark.sparkContext.getJobTags()
 
 
 def test_rows_are_counted_without_a_hash(spark: Any) -> None:

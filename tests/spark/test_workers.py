@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.javas import java_homes
-from tests.spark.elsewhere import TABLE
+from tests.spark.frames import TABLE
 from tests.spark.programs import report_of
 from ubunye_core import fingerprint
 from ubunye_core.hashing.spark import parcel
