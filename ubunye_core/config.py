@@ -100,6 +100,8 @@ def read_yaml(path: Path) -> Written:
         raise ConfigError(f"{path}, line {line}: it holds a control character.") from error
     except RecursionError as error:
         raise ConfigError(f"{path}, line 1: it is nested too deep.") from error
+    except (ValueError, OverflowError) as error:  # "\UFFFFFFFF"
+        raise ConfigError(f"{path}, line 1: it holds an escape of no character.") from error
     if node is None:
         raise ConfigError(f"{path}, line 1: it is empty.")
     return _Reader(str(path)).read(node)

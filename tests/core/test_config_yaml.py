@@ -92,6 +92,8 @@ def test_a_byte_order_mark_and_windows_line_ends_do_not_matter(tmp_path: Path) -
         ("a: 1\n".encode("utf-16"), "line 1: it is not UTF-8 text"),
         (b"a: 1\nb: \x00\n", "line 2: it holds a control character"),
         (b"a: 1\nb: \x1b[31m\n", "line 2: it holds a control character"),
+        ('a: "\\UFFFFFFFF"', "line 1: it holds an escape of no character"),
+        ('a: "\\UD8000000"', "line 1: it holds an escape of no character"),
         ("[" * 20_000, "line 1: it is nested too deep"),
         ("a: " + "[" * 80 + "]" * 80, "nested too deep"),
         ("a: " + "x" * MAX_CONFIG_BYTES, "is larger than"),
