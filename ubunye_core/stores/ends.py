@@ -20,10 +20,16 @@ def standing(current: Receipt | None, offered: Receipt) -> Receipt | None:
         offered: What is to be saved. Its start gives way to the one on record.
 
     Raises:
-        ReceiptConflictError: the run has ended, and is offered another end.
+        ReceiptConflictError: the run has ended, and is offered another end; or it is on record
+            with other variables, so that it is another run of the same id.
     """
     if current is None:
         return offered
+    if current.variables and offered.variables and current.variables != offered.variables:
+        raise ReceiptConflictError(
+            f"Run {current.run_id} of {current.task} is on record for other data, so this is not "
+            f"recorded. A run id stands for one run."
+        )
     offered = replace(offered, started_at=current.started_at)  # a start is never reset
     if not current.status.is_final:
         return offered

@@ -71,7 +71,8 @@ class ReceiptStore(Protocol):
         after it is ignored. An end written by a third party yields to the run's own word.
 
         Raises:
-            ReceiptConflictError: the run has ended with another status.
+            ReceiptConflictError: the run has ended with another status, or is on record with
+                other variables.
         """
         ...
 

@@ -80,6 +80,17 @@ class Ends:
         store.save(a_receipt(status=Status.RUNNING, heartbeat_at=at(30)))
         assert store.load(A_TASK, "run-1") == closed
 
+    @pytest.mark.parametrize("status", list(Status))
+    @pytest.mark.parametrize("later", list(Status))
+    def test_a_run_of_other_data_never_takes_the_place_of_one(
+        self, store: ReceiptStore, status: Status, later: Status
+    ) -> None:
+        first = a_receipt(status=status, variables={"month": "2026-09"})
+        store.save(first)
+        with pytest.raises(ReceiptConflictError, match="other data"):
+            store.save(a_receipt(status=later, variables={"month": "2026-10"}))
+        assert store.load(A_TASK, "run-1") == first
+
     @pytest.mark.parametrize("minutes", [-5.0, 5.0])
     def test_the_start_is_never_reset(self, store: ReceiptStore, minutes: float) -> None:
         store.save(a_receipt(status=Status.RUNNING))
