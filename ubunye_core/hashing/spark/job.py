@@ -18,7 +18,7 @@ _PATIENCE = 10.0
 """Seconds to wait for Spark to stop: it is asked to, and may be out of reach."""
 
 _HINTS = {
-    "[PACKAGE_NOT_INSTALLED]": "Install what the driver needs: pip install 'ubunye-receipts[spark]'",
+    "[PACKAGE_NOT_INSTALLED]": "The driver needs more: pip install 'ubunye-receipts[spark]'.",
     "No module named 'pyarrow'": "Install pyarrow and numpy where Spark's workers run.",
     "No module named 'numpy'": "Install pyarrow and numpy where Spark's workers run.",
     "PYTHON_VERSION_MISMATCH": "Spark's workers need the Python of the driver (PYSPARK_PYTHON).",
