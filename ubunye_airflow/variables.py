@@ -10,6 +10,8 @@ from ubunye_core import Batch, ConfigError
 log = logging.getLogger(__name__)
 NOT_IN_BATCH = ("mode", "dtf")
 """These say how a run works, not which data it is for."""
+FOUND_NOTHING = ("", "None")
+"""What a template becomes that finds nothing: ``conf['month']``, and ``conf.get('month')``."""
 
 
 def is_template(text: str) -> bool:
@@ -67,6 +69,6 @@ def _is_empty(value: object) -> bool:
     # An undefined Jinja value is falsy and no text; in a map it survives native rendering.
     return (
         value is None
-        or (isinstance(value, str) and not value.strip())
+        or (isinstance(value, str) and value.strip() in FOUND_NOTHING)
         or type(value).__module__.startswith("jinja2")
     )

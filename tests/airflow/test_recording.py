@@ -301,6 +301,7 @@ def test_what_is_empty_is_left_out_and_secrets_are_masked(
         variables = {
             "month": "{{ dag_run.conf.get('month', '') }}",
             "none": None,
+            "unset": "{{ dag_run.conf.get('region') }}",
             "bank_token": "hunter2",
             "full": True,
         }

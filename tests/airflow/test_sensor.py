@@ -205,12 +205,14 @@ def test_a_template_that_finds_nothing_opens_no_gate(
     store: ReceiptStore, store_url: str, run_dag: RunDag
 ) -> None:
     store.save(a_receipt(variables={"month": ""}))
+    store.save(a_receipt("none", variables={"month": "None"}))
     asked = {"required_task": CALC, "store": store_url}
     missing = {"month": "{{ dag_run.conf['month'] }}"}
     assert rendered("missing", run_dag, {}, variables=missing, **asked).state == "failed"
-    empty = {"month": "{{ dag_run.conf.get('month', '') }}"}
-    ended = rendered("empty", run_dag, {}, variables=empty, **asked)
-    assert "The variable 'month' is empty" in str(ended.errors["gate"])
+    for name, get in (("empty", "get('month', '')"), ("none", "get('month')")):
+        variables = {"month": f"{{{{ dag_run.conf.{get} }}}}"}
+        ended = rendered(name, run_dag, {}, variables=variables, **asked)
+        assert "The variable 'month' is empty" in str(ended.errors["gate"])
 
 
 def test_the_whole_answer_is_pushed_also_when_it_is_no(
