@@ -6,6 +6,7 @@ import contextlib
 import io
 import logging
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
@@ -30,6 +31,13 @@ NAME = "ubunye-runs"
 class _Commands(click.Group):
     """Ends every command with an exit code, and every error in words or as JSON."""
 
+    def __init__(self, *args: Any, help: str | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, help=_as_laid_out(help), **kwargs)
+
+    def add_command(self, cmd: click.Command, name: str | None = None) -> None:
+        cmd.help = _as_laid_out(cmd.help)
+        super().add_command(cmd, name)
+
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
         given = list(sys.argv[1:] if args is None else args)
         logging.getLogger("ubunye_core").addHandler(_LOGGED)
@@ -48,6 +56,15 @@ class _Commands(click.Group):
             text = f"A fault of {NAME} itself: {type(error).__name__}."
             code = _failed(ExitCode.UNKNOWN, text, for_programs)
         sys.exit(int(code or 0))
+
+
+def _as_laid_out(text: str | None) -> str | None:
+    r"""A help text whose paragraphs marked ``\b`` keep their lines.
+
+    click wants the character that this stands for, and a raw docstring has the two it is written
+    with.
+    """
+    return None if text is None else re.sub(r"^( *)\\b$", "\\1\b", text, flags=re.MULTILINE)
 
 
 def _misused(error: click.ClickException, for_programs: bool) -> ExitCode:
