@@ -86,6 +86,19 @@ def adr_numbers_are_used_once(root: Path) -> Iterator[str]:
             yield f"docs/adr: {number} is used {len(names)} times: {', '.join(names)}"
 
 
+def adrs_are_listed(root: Path) -> Iterator[str]:
+    """The list of decisions has a row for each, with its number, title and link."""
+    folder = root / "docs" / "adr"
+    rows = (folder / "index.md").read_text(encoding="utf-8").splitlines()
+    for adr in sorted(folder.glob("[0-9]*.md")):
+        title = re.match(r"# (\d+)\. (.+)", adr.read_text(encoding="utf-8"))
+        if not title:
+            continue  # adr_numbers_are_used_once says so
+        row = f"| {title[1]} | [{title[2]}]({adr.name})"
+        if not any(each.startswith(row) for each in rows):
+            yield f"docs/adr/index.md: has no row '{row} |'"
+
+
 def packages_say_they_are_typed(root: Path) -> Iterator[str]:
     """Without py.typed a type checker ignores our annotations."""
     for package in PACKAGES:
@@ -106,6 +119,7 @@ CHECKS = (
     locks_hold_no_addresses,
     locks_follow_pyproject,
     adr_numbers_are_used_once,
+    adrs_are_listed,
     packages_say_they_are_typed,
     files_hold_one_idea,
 )

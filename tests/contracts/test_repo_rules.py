@@ -89,6 +89,17 @@ def test_a_number_of_an_adr_is_used_once(tmp_path: Path) -> None:
     assert len(list(rules.adr_numbers_are_used_once(tmp_path))) == 3
 
 
+def test_a_decision_that_is_not_listed_is_noticed(tmp_path: Path) -> None:
+    folder = tmp_path / "docs" / "adr"
+    folder.mkdir(parents=True)
+    (folder / "0001-first.md").write_text("# 1. First\n")
+    (folder / "0002-second.md").write_text("# 2. Second\n")
+    (folder / "index.md").write_text("# Decisions\n\n| 1 | [First](0001-first.md) (replaced) |\n")
+    assert list(rules.adrs_are_listed(tmp_path)) == [
+        "docs/adr/index.md: has no row '| 2 | [Second](0002-second.md) |'"
+    ]
+
+
 def test_a_module_over_its_limit_and_an_untyped_package_are_noticed(tmp_path: Path) -> None:
     package = tmp_path / "ubunye_core"
     package.mkdir()
