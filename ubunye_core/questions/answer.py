@@ -17,14 +17,19 @@ CLOCK_SKEW = timedelta(minutes=5)
 """How far the clocks of two machines may differ before a receipt is not believed."""
 
 LONGEST_QUOTE = 300
+MEND = "Try: repair it, or move it out of the store."
+"""What to do about a receipt that cannot be read."""
 
 
 class Verdict(StrEnum):
-    """The answer in one word."""
+    """The answer in one word. True only when it is ``PASS``."""
 
     PASS = "PASS"
     FAIL = "FAIL"
     UNKNOWN = "UNKNOWN"
+
+    def __bool__(self) -> bool:
+        return self is Verdict.PASS
 
 
 def together(verdicts: Iterable[Verdict]) -> Verdict:
@@ -137,7 +142,7 @@ def one_line(text: str) -> str:
     """What a recorder wrote, for a sentence: its first line, short and harmless to print."""
     lines = text.strip().splitlines() or [""]
     line = "".join(char if char.isprintable() else "?" for char in lines[0])
-    return (line if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 3] + "...").rstrip(".")
+    return line.rstrip(".") if len(line) <= LONGEST_QUOTE else line[: LONGEST_QUOTE - 1] + "…"
 
 
 def how_it_stands(receipt: Receipt) -> str:

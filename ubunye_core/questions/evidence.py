@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from ubunye_core.batch import Batch
 from ubunye_core.errors import StoreUnavailableError
@@ -36,6 +36,7 @@ class Evidence:
     """The newest runs of any batch; read only when there is no success."""
     near_names: tuple[str, ...]
     """For a task without runs: the tasks that may have been meant."""
+    now: datetime
     unreadable: tuple[Unreadable, ...]
     """What could be the success that is missing."""
 
@@ -46,6 +47,8 @@ def gather(
     wanted: Mapping[str, str],
     store: ReceiptStore,
     moment: Moment,
+    *,
+    asker: str | None = None,
 ) -> Evidence:
     """Look at the store once, and further only where the answer is not yes.
 
@@ -69,7 +72,8 @@ def gather(
         success=success,
         with_more=tuple(run for run in others if _counts(run, requirement, moment)),
         of_task=any_batch.receipts,
-        near_names=() if known else _near_names(task, store),
+        near_names=() if known else _near_names(task, store, asker),
+        now=moment.now,
         unreadable=any_batch.unreadable,
     )
 
@@ -89,10 +93,11 @@ def _of_any_batch(task: str, of_batch: View, store: ReceiptStore, moment: Moment
     return View(receipts, of_batch.unreadable or (() if receipts else seen.unreadable))
 
 
-def _near_names(task: str, store: ReceiptStore) -> tuple[str, ...]:
+def _near_names(task: str, store: ReceiptStore, asker: str | None) -> tuple[str, ...]:
     """Names that may have been meant: a help in the text, which no answer hangs on."""
     with contextlib.suppress(StoreUnavailableError):
-        return tuple(near(task, (name for name in known_tasks(store) or () if name != task)))
+        known = known_tasks(store) or ()
+        return tuple(near(task, (name for name in known if name not in (task, asker))))
     return ()
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import takewhile
 
 from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task_or_pattern, is_pattern
 from ubunye_core.questions.answer import (
+    MEND,
     Moment,
     Verdict,
     how_it_stands,
@@ -29,6 +31,7 @@ from ubunye_core.questions.tasks import fitting_tasks
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.select import could_be_since
+from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import duration, to_the_second
 
 RUNS_READ = 50
@@ -36,7 +39,7 @@ RUNS_READ = 50
 
 @dataclass(frozen=True, kw_only=True)
 class TaskHealth:
-    """How one task stands."""
+    """How one task stands. True only when it is healthy."""
 
     task: str
     verdict: Verdict
@@ -56,10 +59,13 @@ class TaskHealth:
     retryable: bool = False
     """Whether asking again may help: the store could not answer."""
 
+    def __bool__(self) -> bool:
+        return self.verdict is Verdict.PASS
+
 
 @dataclass(frozen=True, kw_only=True)
 class Health:
-    """How several tasks stand together."""
+    """How several tasks stand together. True only when all are healthy."""
 
     verdict: Verdict
     reason: str
@@ -67,6 +73,9 @@ class Health:
     now: datetime
     retryable: bool = False
     """Whether asking again may help: the store could not answer."""
+
+    def __bool__(self) -> bool:
+        return self.verdict is Verdict.PASS
 
     @property
     def unreadable(self) -> tuple[Unreadable, ...]:
@@ -77,7 +86,7 @@ class Health:
 def job_health(
     task: str | Sequence[str],
     *,
-    store: ReceiptStore,
+    store: StoreLike = None,
     now: datetime | str | None = None,
     stuck_after: timedelta | str | None = None,
     max_age: timedelta | str | None = None,
@@ -87,7 +96,7 @@ def job_health(
 
     Args:
         task: A task, a pattern such as ``pay/*/*``, or several.
-        store: Where the receipts are.
+        store: Where the receipts are: a store or its URL; by default what ``UBUNYE_STORE`` names.
         now: The instant to answer for; None is the clock. In the past: as it looked then.
         stuck_after: How long a run may be silent. Default: five heartbeats and at least five
             minutes where the run says how often it beats, else six hours. A given value is
@@ -109,7 +118,7 @@ def job_health(
         raise ConfigError("No task is named.")
     if failure_threshold < 1:
         raise ConfigError(f"failure_threshold is {failure_threshold}; it must be 1 or more.")
-    moment = Moment.of(now)
+    moment, opened = Moment.of(now), store_of(store)
     limits = Limits(
         None if stuck_after is None else duration(stuck_after, what="stuck_after"),
         None if max_age is None else duration(max_age, what="max_age"),
@@ -117,7 +126,7 @@ def job_health(
     )
     found: dict[str, TaskHealth] = {}
     for name in [check_task_or_pattern(name) for name in names]:
-        for health in _healths(name, store, moment, limits):
+        for health in _healths(name, opened, moment, limits):
             found[health.task] = health
     healths = list(found.values())
     return Health(
@@ -214,6 +223,7 @@ def _judge(
     problems = [symptom for symptom in (failing(failed, limits), stale) if symptom is not None]
     problems += [silent(run, now) for run in stuck]
     ran = [run for run in runs if run.status is not Status.SKIPPED]
+    refused = len(list(takewhile(lambda run: run.was_refused, runs)))
     certain_from = None
     if problems:
         verdict, reason = Verdict.FAIL, f"{task}: {'; '.join(each.text for each in problems)}."
@@ -222,14 +232,17 @@ def _judge(
     elif success is None and not ran:
         verdict, reason = Verdict.UNKNOWN, f"{task} has never run, as far as the store knows."
     else:
-        verdict, reason = Verdict.PASS, f"{task} is healthy: {_good(success, ran, retrying)}."
+        verdict, reason = (
+            Verdict.PASS,
+            f"{task} is healthy: {_good(success, ran, retrying, refused)}.",
+        )
         certain_from = None if success is None else success.started_at
     doubtful = tuple(bad for bad in unreadable if could_be_since(bad, certain_from))
     if doubtful:
         verdict = Verdict.UNKNOWN
         reason = (
             f"{task}: a receipt that could change the answer is unreadable: {named(doubtful)}. "
-            f"The others say: {reason}"
+            f"{MEND} The others say: {reason}"
         )
     return TaskHealth(
         task=task,
@@ -246,7 +259,8 @@ def _judge(
     )
 
 
-def _good(success: Receipt | None, ran: Sequence[Receipt], retrying: bool) -> str:
+def _good(success: Receipt | None, ran: Sequence[Receipt], retrying: bool, refused: int) -> str:
+    """What is good about a task, and what is worth a look although it is healthy."""
     parts = []
     if success is not None:
         parts.append(f"it last succeeded at {to_the_second(success.finished_at)}")
@@ -254,4 +268,7 @@ def _good(success: Receipt | None, ran: Sequence[Receipt], retrying: bool) -> st
         parts.append(f"it has not succeeded yet; its newest run is {how_it_stands(ran[0])}")
     if retrying:
         parts.append("a failed attempt is to be retried")
+    if refused:
+        runs = "newest run was" if refused == 1 else f"newest {refused} runs were"
+        parts.append(f"but its {runs} refused by a gate")
     return ", ".join(parts)

@@ -7,6 +7,7 @@ from datetime import timedelta
 from ubunye_core.batch import comparable, shown
 from ubunye_core.questions.answer import how_it_stands, one_line
 from ubunye_core.questions.evidence import Evidence
+from ubunye_core.questions.symptoms import Limits
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.times import in_words, to_the_second
 
@@ -60,7 +61,8 @@ def _newest_of_batch(found: Evidence) -> str:
     if newest.has_tries_left:
         return f"{text}, to be retried"
     if newest.status is not Status.RUNNING and newest.error:
-        return f"{text}: {one_line(newest.error)}"
+        said = one_line(newest.error)
+        return f"{text}: {said.partition('. ')[0] if newest.was_refused else said}"
     return text
 
 
@@ -86,6 +88,12 @@ def _advice(found: Evidence, newest: Receipt | None) -> str:
     batch = _batch(found)
     if newest is None:
         return f"Try: run {found.task} for {batch}, or wait for it ('wait: 2h')."
+    silence = found.now - newest.last_sign_of_life
+    if newest.status is Status.RUNNING and silence > Limits().silence_allowed(newest):
+        return (
+            f"It has been silent for {in_words(silence)}, and is probably dead. Try: 'ubunye-runs "
+            f"close {newest.run_id} --reason ...', and run it again."
+        )
     if newest.status is Status.RUNNING or newest.has_tries_left:
         return "Try: wait for it ('wait: 2h')."
     if newest.status is Status.SKIPPED and not newest.was_refused:

@@ -110,6 +110,8 @@ def requirements_of(
     """
     if isinstance(given, Requirement | str | Mapping):
         given = [given]
+    if not isinstance(given, Iterable):
+        raise ConfigError(f"{given!r} is not a requirement.", hint="Name a task.")
     found = tuple(Requirement.of(each) for each in given)
     if not found:
         raise ConfigError(

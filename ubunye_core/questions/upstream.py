@@ -10,7 +10,7 @@ from ubunye_core.batch import NOT_IN_BATCH, shown, texts_of
 from ubunye_core.errors import ConfigError, StoreUnavailableError, UbunyeError
 from ubunye_core.masking import MASK, comparable_value, is_secret_name, masked_variables
 from ubunye_core.names import is_pattern
-from ubunye_core.questions.answer import Moment, Verdict, named, together, unavailable
+from ubunye_core.questions.answer import MEND, Moment, Verdict, named, together, unavailable
 from ubunye_core.questions.evidence import Evidence, gather
 from ubunye_core.questions.refusal import refusal, success_text
 from ubunye_core.questions.requirements import (
@@ -22,11 +22,12 @@ from ubunye_core.questions.requirements import (
 from ubunye_core.questions.tasks import fitting_tasks
 from ubunye_core.receipt import Pin, Receipt, Status
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
+from ubunye_core.stores.url import StoreLike, store_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class RequirementAnswer:
-    """Whether one upstream task has succeeded for the batch."""
+    """Whether one upstream task has succeeded for the batch. True only when it passes."""
 
     task: str
     requirement: Requirement
@@ -45,15 +46,21 @@ class RequirementAnswer:
     pin: Pin | None = None
     unreadable: tuple[Unreadable, ...] = ()
 
+    def __bool__(self) -> bool:
+        return self.verdict is Verdict.PASS
+
 
 @dataclass(frozen=True, kw_only=True)
 class UpstreamAnswer:
-    """Whether a run may start, as far as its upstreams go."""
+    """Whether a run may start, as far as its upstreams go. True only when it passes."""
 
     verdict: Verdict
     reason: str
     requirements: tuple[RequirementAnswer, ...]
     now: datetime
+
+    def __bool__(self) -> bool:
+        return self.verdict is Verdict.PASS
 
     @property
     def decided(self) -> bool:
@@ -93,7 +100,7 @@ def check_upstream(
     requirements: RequirementLike | Iterable[RequirementLike],
     *,
     variables: Mapping[str, object] | None = None,
-    store: ReceiptStore,
+    store: StoreLike = None,
     asker: str | None = None,
     now: datetime | str | None = None,
 ) -> UpstreamAnswer:
@@ -102,7 +109,7 @@ def check_upstream(
     Args:
         requirements: One or several: a task's name, a mapping as in YAML, or a ``Requirement``.
         variables: The variables of the run that asks.
-        store: Where the receipts are.
+        store: Where the receipts are: a store or its URL; by default what ``UBUNYE_STORE`` names.
         asker: The task of the run that asks; a pattern does not name it.
         now: The instant to answer for; None is the clock. In the past: as it looked then.
 
@@ -113,17 +120,17 @@ def check_upstream(
     Raises:
         ConfigError: a requirement is wrong, or names a variable that this run does not have.
     """
-    moment, texts = Moment.of(now), texts_of(variables)
-    mode = masked_variables(texts).get("mode")
+    texts = texts_of(variables)
+    looking = _Looking(store_of(store), Moment.of(now), masked_variables(texts).get("mode"), asker)
     answers: list[RequirementAnswer] = []
     for requirement in requirements_of(requirements):
         wanted = _comparable(requirement, _wanted(requirement, texts))
-        answers += _ask(requirement, wanted, mode, store, asker, moment)
+        answers += _ask(requirement, wanted, looking)
     return UpstreamAnswer(
         verdict=together(answer.verdict for answer in answers),
         reason=_together(answers),
         requirements=tuple(answers),
-        now=moment.now,
+        now=looking.moment.now,
     )
 
 
@@ -131,7 +138,7 @@ def require(
     requirements: RequirementLike | Iterable[RequirementLike],
     *,
     variables: Mapping[str, object] | None = None,
-    store: ReceiptStore,
+    store: StoreLike = None,
     asker: str | None = None,
     now: datetime | str | None = None,
 ) -> UpstreamAnswer:
@@ -145,6 +152,17 @@ def require(
     if answer.verdict is not Verdict.PASS:
         raise UpstreamNotMetError(answer)
     return answer
+
+
+@dataclass(frozen=True)
+class _Looking:
+    """Where and when one look is made, and on whose behalf."""
+
+    store: ReceiptStore
+    moment: Moment
+    mode: str | None
+    """The ``mode`` of the run that asks."""
+    asker: str | None
 
 
 def _wanted(requirement: Requirement, texts: Mapping[str, str]) -> dict[str, str]:
@@ -192,12 +210,10 @@ def _comparable(requirement: Requirement, wanted: Mapping[str, str]) -> dict[str
 def _ask(
     requirement: Requirement,
     wanted: Mapping[str, str],
-    mode: str | None,
-    store: ReceiptStore,
-    asker: str | None,
-    moment: Moment,
+    looking: _Looking,
 ) -> list[RequirementAnswer]:
     """The answers to one requirement; a pattern has one for every task that fits."""
+    store = looking.store
     unknown = RequirementAnswer(
         task=requirement.task,
         requirement=requirement,
@@ -208,30 +224,34 @@ def _ask(
     tasks = [requirement.task]
     if is_pattern(requirement.task):
         try:
-            tasks = [task for task in fitting_tasks(requirement.task, store) if task != asker]
+            tasks = fitting_tasks(requirement.task, store)
+            tasks = [task for task in tasks if task != looking.asker]
         except StoreUnavailableError as error:
             bad = unavailable(store, error)
             return [replace(unknown, reason=bad.why, unreadable=(bad,))]
-    return [_ask_task(replace(unknown, task=task), mode, store, moment) for task in tasks] or [
-        unknown
-    ]
+    return [_ask_task(replace(unknown, task=task), looking) for task in tasks] or [unknown]
 
 
-def _ask_task(
-    unknown: RequirementAnswer, mode: str | None, store: ReceiptStore, moment: Moment
-) -> RequirementAnswer:
+def _ask_task(unknown: RequirementAnswer, looking: _Looking) -> RequirementAnswer:
     """What the store has on record about one task, in place of an answer that knows nothing."""
     try:
-        found = gather(unknown.requirement, unknown.task, unknown.batch, store, moment)
+        found = gather(
+            unknown.requirement,
+            unknown.task,
+            unknown.batch,
+            looking.store,
+            looking.moment,
+            asker=looking.asker,
+        )
     except StoreUnavailableError as error:
-        bad = unavailable(store, error)
+        bad = unavailable(looking.store, error)
         return replace(unknown, reason=bad.why, unreadable=(bad,))
     newest = found.of_batch[0].run_id if found.of_batch else None
     if found.success is not None:
         return replace(
             unknown,
             verdict=Verdict.PASS,
-            reason=success_text(found, mode),
+            reason=success_text(found, looking.mode),
             met=True,
             decided=True,
             satisfied_by=found.success.run_id,
@@ -242,7 +262,7 @@ def _ask_task(
         return replace(
             unknown,
             reason=f"Whether {found.task} has succeeded for {shown(found.wanted)} cannot be told: "
-            f"{named(found.unreadable)}.",
+            f"{named(found.unreadable)}. {MEND}",
             newest_run=newest,
             unreadable=found.unreadable,
         )

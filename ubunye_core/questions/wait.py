@@ -11,7 +11,7 @@ from ubunye_core.errors import ConfigError
 from ubunye_core.questions.answer import Verdict
 from ubunye_core.questions.requirements import Requirement, RequirementLike, requirements_of
 from ubunye_core.questions.upstream import RequirementAnswer, UpstreamAnswer, check_upstream
-from ubunye_core.stores.protocol import ReceiptStore
+from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import duration, in_words, instant, to_the_second, utc_now
 
 POLL = timedelta(seconds=60)
@@ -58,7 +58,7 @@ def wait_for_upstream(
     requirements: RequirementLike | Iterable[RequirementLike],
     *,
     variables: Mapping[str, object] | None = None,
-    store: ReceiptStore,
+    store: StoreLike = None,
     asker: str | None = None,
     wait: timedelta | str | None = None,
     deadline: datetime | str | None = None,
@@ -72,7 +72,7 @@ def wait_for_upstream(
     Args:
         requirements: As for ``check_upstream``.
         variables: The variables of the run that asks.
-        store: Where the receipts are.
+        store: Where the receipts are: a store or its URL; by default what ``UBUNYE_STORE`` names.
         asker: The task of the run that asks; a pattern does not name it.
         wait: How long to wait, counted from now; None leaves each requirement its own ``wait``.
         deadline: An instant at which waiting ends; wins over ``wait``.
@@ -87,7 +87,7 @@ def wait_for_upstream(
     Raises:
         ConfigError: a requirement is wrong.
     """
-    asked = requirements_of(requirements)
+    asked, opened = requirements_of(requirements), store_of(store)
     pause = duration(poll, what="poll")
     if not pause:
         raise ConfigError("'poll' is zero; two looks need a pause.")
@@ -98,7 +98,7 @@ def wait_for_upstream(
     )
     while True:
         now = clock()
-        answer = check_upstream(asked, variables=variables, store=store, asker=asker, now=now)
+        answer = check_upstream(asked, variables=variables, store=opened, asker=asker, now=now)
         left = patience.next_look(answer, now, pause)
         if left is None:
             answer = _with_wait(answer, patience, now)

@@ -20,6 +20,17 @@ _LIKE_A_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _BUILT_IN: dict[str, Callable[[str], ReceiptStore]] = {"file": open_files, "memory": open_memory}
 
 
+StoreLike = ReceiptStore | str | os.PathLike[str] | None
+"""A store, its URL or path, or nothing: then ``UBUNYE_STORE`` names it."""
+
+
+def store_of(given: StoreLike) -> ReceiptStore:
+    """The store that an argument stands for: itself, or what its URL names; see ``open_store``."""
+    if given is None or isinstance(given, str | os.PathLike):
+        return open_store(given)
+    return given
+
+
 def open_store(url: str | os.PathLike[str] | None = None) -> ReceiptStore:
     """The store that a URL names; without one, the store that ``UBUNYE_STORE`` names.
 
