@@ -12,13 +12,16 @@ import dagster as dg
 import pytest
 
 from tests.dagster.conftest import Put
-from ubunye_core import ReceiptStore
+from ubunye_core import ConfigError, ReceiptStore
+from ubunye_dagster import build_upstream_checks, define_gated_job
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "dagster.md"
 
 
 @pytest.fixture
-def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str) -> Any:
+def page(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str, capsys: pytest.CaptureFixture[str]
+) -> Any:
     """The page's code blocks as one module."""
     monkeypatch.setenv("UBUNYE_STORE", url)
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -26,7 +29,8 @@ def page(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str) -> Any:
     file.write_text("\n\n".join(blocks))
     module = ModuleType("dagster_page")
     monkeypatch.setitem(sys.modules, "dagster_page", module)
-    exec(compile(file.read_text(), str(file), "exec"), module.__dict__)
+    exec(compile(file.read_text(), str(file), "exec", dont_inherit=True), module.__dict__)
+    module.__dict__["printed"] = capsys.readouterr().out.splitlines()
     return module
 
 
@@ -39,8 +43,10 @@ def test_the_pages_job_is_refused_and_then_runs(
     assert not job.execute_in_process(partition_key=key, raise_on_error=False).success
     put(month="2026-10")
     assert job.execute_in_process(partition_key=key, raise_on_error=False).success
-    (receipt,) = store.list_runs("pay/monthly/send")
-    assert receipt.counts is not None
+    october, september = store.list_runs("pay/monthly/send")
+    assert october.variables["month"] == "2026-10"
+    assert october.counts is not None
+    assert september.variables["month"] == "2026-09"
     context = dg.build_sensor_context(
         instance=instance,
         repository_def=page.defs.get_repository_def(),
@@ -48,4 +54,33 @@ def test_the_pages_job_is_refused_and_then_runs(
         sensor_name="pay_send_when_calculated",
     )
     tick = page.sensor.evaluate_tick(context)
-    assert [request.partition_key for request in tick.run_requests] == [key]
+    assert [request.partition_key for request in tick.run_requests] == ["2026-09-01", key]
+
+
+def test_what_the_page_tries_ends_as_it_says(page: Any) -> None:
+    requested, september, passed, october, failed = page.printed
+    assert requested == "['2026-09-01']"
+    assert september == "2026-09-01 True"
+    assert passed.startswith("True pay/monthly/calc succeeded for month=2026-09")
+    assert october == "2026-10-01 False"
+    assert failed.startswith("False pay/monthly/calc has not succeeded for month=2026-10")
+
+
+def test_the_pages_check_on_an_asset_of_another_name_stops_what_depends_on_it(
+    page: Any, put: Put
+) -> None:
+    dg.Definitions.validate_loadable(page.news)
+    job = page.news.resolve_job_def("news_publish")
+
+    def run() -> Any:
+        return job.execute_in_process(partition_key="2026-10-01", raise_on_error=False)
+
+    stopped = run()
+    assert not stopped.success
+    assert stopped.get_asset_materialization_events() == []
+    put(task="news/daily/load", day="2026-10-01")
+    assert [each.asset_key for each in run().get_asset_materialization_events()] == [
+        dg.AssetKey("publish")
+    ]
+    with pytest.raises(ConfigError, match="would stop nothing"):
+        define_gated_job("j", [page.publish], build_upstream_checks("news/daily/load"))
