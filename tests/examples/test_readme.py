@@ -22,12 +22,12 @@ COMMANDS = [
 EXPECTED = {  # what cannot run inside its own test, and what must answer how
     "make demo": None,
     "make test": None,
-    "pip install 'ubunye-receipts[pandas]'": None,
+    "pip install '.[pandas]'": None,
     "export UBUNYE_STORE=file:///srv/receipts": None,
     "ubunye-runs wait-for pay/monthly/calc --var month=2026-09": 1,
     "ubunye-runs health 'pay/*/*'": 0,
     "ubunye-runs list pay/monthly/calc": 0,
-    "ubunye-runs exec --task pay/monthly/calc --var month=2026-10 -- python calc.py": 0,
+    "ubunye-runs exec pay/monthly/load --var month=2026-10 -- ./load.sh": 0,
 }
 
 
@@ -36,7 +36,8 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder like a reader's own, after the README's scripts have run in it in order."""
     folder = tmp_path_factory.mktemp("reader")
     (folder / "people.csv").write_text("name,age\nann,41\nbob,12\n", encoding="utf-8")
-    (folder / "calc.py").write_text("print('calculated')\n", encoding="utf-8")
+    (folder / "load.sh").write_text("#!/bin/sh\necho loaded\n", encoding="utf-8")
+    (folder / "load.sh").chmod(0o755)
     (folder / "script.py").write_text("\n".join(PYTHON[1:]), encoding="utf-8")
     done = in_shell(folder, f"{sys.executable} script.py")
     assert done.returncode == 0, done.stderr
