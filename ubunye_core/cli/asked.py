@@ -55,7 +55,7 @@ def from_file(file: Path, *, beside: Sequence[str] = ()) -> tuple[Requirement, .
 def from_options(
     tasks: Sequence[str], variables: Mapping[str, str], terms: Terms, *, if_any: str
 ) -> tuple[Requirement, ...]:
-    """A requirement on each task, that matches on the variables given.
+    """A requirement on each task, on the variables given or, by its terms, the whole batch.
 
     Args:
         tasks: Tasks and patterns.

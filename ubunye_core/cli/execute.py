@@ -58,7 +58,7 @@ class _Exec(click.Command):
     "required",
     multiple=True,
     metavar="TASK|PATTERN",
-    help="Run only if this task has succeeded for the same batch; repeatable.",
+    help="Run only if this task has succeeded for the same batch, the whole of it; repeatable.",
 )
 @options.config
 @options.wait
@@ -201,5 +201,8 @@ def _requirements(
     if not required:
         return ()
     return from_options(
-        required, texts, Terms(), if_any="write 'variables: []' into a file for --config"
+        required,
+        texts,
+        Terms(whole_batch=True),  # --var is all of this run's batch, as it is for record_run
+        if_any="write 'variables: []' into a file for --config",
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ubunye_core import Receipt, Status, open_store
+from ubunye_core import Receipt, Status, UpstreamNotMetError, open_store, record_run
 from ubunye_core.hashing import code_hash
 
 SEND, CALC = "pay/monthly/send", "pay/monthly/calc"
@@ -168,6 +168,35 @@ def test_a_met_gate_lets_the_command_run_and_pins_what_met_it(shell, store, keep
     assert answer.code == 0
     assert (folder / "ran").exists()
     assert [(pin.task, pin.run_id) for pin in only(store).upstreams] == [(CALC, met_by.run_id)]
+
+
+def test_a_gate_asks_for_the_whole_batch_as_record_run_does(shell, store, keep, folder):
+    keep("success", variables={"month": "2026-10", "region": "eu"})
+    gate = ("--require", CALC, "--", "touch", "ran")
+    answer = shell("exec", SEND, *BATCH, *gate)
+    assert answer.code == 1
+    assert "region" in answer.err
+    with (
+        pytest.raises(UpstreamNotMetError),
+        record_run(
+            "pay/monthly/bill", variables={"month": "2026-10"}, store=store, requires=[CALC]
+        ),
+    ):
+        pass
+    assert not (folder / "ran").exists()
+    whole = (*BATCH, "--var", "region=eu", "--var", "mode=PROD")
+    assert shell("exec", SEND, *whole, *gate).code == 0
+    assert (folder / "ran").exists()
+
+
+def test_a_gate_without_a_batch_is_no_gate(ask, store, keep, folder):
+    keep("success")
+    for variables in ((), ("--var", "mode=PROD"), ("--var", "db_password=hunter2")):
+        answer = ask("exec", SEND, *variables, "--require", CALC, "--", "touch", "ran")
+        assert answer.code == 2, variables
+        assert "any old success would do" in answer.err
+        assert "variables: []" in answer.err
+    assert not (folder / "ran").exists()
 
 
 def test_a_gate_that_cannot_be_read_never_opens(shell, store, folder, damage):
