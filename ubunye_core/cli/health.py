@@ -98,8 +98,12 @@ def _show(answer: Health, place: Place) -> None:
         for each in answer.tasks
     ]
     table(_COLUMNS, rows, folds=("stuck", "reason"))
+    stuck = [run for each in answer.tasks for run in each.stuck]
+    if stuck:
+        run, who = (stuck[0], "it") if len(stuck) == 1 else ("RUN", "a stuck run")
+        say(f"Try: 'ubunye-runs close {run} --reason TEXT', if {who} is dead.")
     if len(answer.tasks) > 1:
         say_verdict(answer.verdict, answer.reason)
     if place.remark:
         say(place.remark)
-    say_unreadable(answer.unreadable)
+    say_unreadable(answer.unreadable, told=[each.reason for each in answer.tasks])

@@ -73,12 +73,22 @@ def say_verdict(verdict: Verdict, text: str) -> None:
     click.echo(f"{click.style(verdict.value, fg=_COLOURS[verdict], bold=True)}  {clean(text)}")
 
 
-def say_unreadable(unreadable: Sequence[Unreadable]) -> None:
-    """Print what could not be read, to standard error."""
-    for bad in unreadable[:_SHOWN_UNREADABLE]:
-        note(f"Unreadable: {bad.where}: {bad.why}")
-    if len(unreadable) > _SHOWN_UNREADABLE:
-        note(f"... and {len(unreadable) - _SHOWN_UNREADABLE} more that are unreadable.")
+def say_unreadable(unreadable: Sequence[Unreadable], *, told: Sequence[str] = ()) -> None:
+    """Print what could not be read, each once, to standard error.
+
+    Args:
+        unreadable: The places that could not be read.
+        told: The reasons that have been printed; what one of them says is not said again.
+    """
+    texts = {
+        f"{bad.where}: {bad.why}": None
+        for bad in unreadable
+        if not any(f"{bad.where}: {bad.why}" in text or bad.why == text for text in told)
+    }
+    for text in list(texts)[:_SHOWN_UNREADABLE]:
+        note(f"Unreadable: {text}")
+    if len(texts) > _SHOWN_UNREADABLE:
+        note(f"... and {len(texts) - _SHOWN_UNREADABLE} more that are unreadable.")
 
 
 def clean(text: str) -> str:

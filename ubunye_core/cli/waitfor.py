@@ -145,4 +145,4 @@ def _show(answer: UpstreamAnswer, place: Place) -> None:
             say_verdict(each.verdict, each.reason)
     if place.remark:
         say(place.remark)
-    say_unreadable(answer.unreadable)
+    say_unreadable(answer.unreadable, told=[each.reason for each in answer.requirements])

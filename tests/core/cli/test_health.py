@@ -68,6 +68,18 @@ def test_a_silent_run_is_stuck_after_the_time_given(ask, keep):
     assert "3h" in answer.out
 
 
+def test_what_to_try_about_a_stuck_run_is_one_line_after_the_table(ask, keep):
+    words = ("health", "pay/*/*", "--now", NOW)
+    keep("success", task="pay/monthly/send")
+    assert "Try:" not in ask(*words).out
+    stuck = keep("running", hours_ago=9).run_id
+    tries = [line for line in ask(*words).out.splitlines() if line.startswith("Try:")]
+    assert tries == [f"Try: 'ubunye-runs close {stuck} --reason TEXT', if it is dead."]
+    keep("running", hours_ago=8, task="pay/monthly/tax")
+    tries = [line for line in ask(*words).out.splitlines() if line.startswith("Try:")]
+    assert tries == ["Try: 'ubunye-runs close RUN --reason TEXT', if a stuck run is dead."]
+
+
 def test_the_document_has_the_agreed_fields(ask, keep, store):
     keep("success", hours_ago=2)
     failed = keep("error")
@@ -119,7 +131,26 @@ def test_a_damaged_receipt_that_may_be_the_newest_is_exit_3_and_named(ask, keep,
     assert answer.document["verdict"] == "UNKNOWN"
     assert [bad["where"] for bad in answer.document["unreadable"]] == [str(file)]
     assert "whole JSON" in answer.document["unreadable"][0]["why"]
-    assert str(file) in ask("health", "pay/monthly/calc", "--now", NOW).err
+
+
+def test_what_is_unreadable_is_told_once(ask, keep, damage):
+    keep("success")
+    keep("success", task="pay/monthly/send")
+    files = [damage(), damage(run_id="broken-too"), damage(task="pay/monthly/send")]
+    one = ask("health", "pay/monthly/send", "--now", NOW)
+    assert (one.code, one.err) == (3, "")
+    answer = ask("health", "pay/*/*", "--now", NOW)
+    told = answer.out + answer.err
+    assert answer.code == 3
+    assert [told.count(f"{file}:") for file in files] == [1, 1, 1]
+    assert answer.err.count("Unreadable:") == 1
+
+
+def test_a_store_that_cannot_answer_is_told_once(ask, tmp_path):
+    for words in (("health", "pay/monthly/calc"), ("wait-for", "pay/monthly/calc", "--any-batch")):
+        answer = ask(*words, "--store", tmp_path / "nowhere")
+        assert (answer.code, answer.err) == (3, "")
+        assert answer.out.count("does not exist") == 1
 
 
 def test_a_damaged_receipt_of_another_task_changes_nothing(ask, keep, damage):

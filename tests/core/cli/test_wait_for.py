@@ -131,6 +131,17 @@ def test_a_damaged_receipt_that_could_be_the_success_is_exit_3(ask, keep, damage
     assert ask("wait-for", CALC, "--var", "month=2026-10", "--now", NOW).code == 0
 
 
+def test_what_is_unreadable_is_told_once(ask, keep, damage):
+    keep("error")
+    file = damage()
+    answer = ask("wait-for", CALC, "--var", "month=2026-10", "--now", NOW)
+    assert (answer.code, answer.err) == (3, "")
+    assert answer.out.count(str(file)) == 1
+    damage(run_id="broken-too")
+    answer = ask("wait-for", CALC, "--var", "month=2026-10", "--now", NOW)
+    assert answer.err.count("Unreadable:") == 1
+
+
 def test_a_store_that_cannot_be_read_never_opens_the_gate(ask, tmp_path):
     answer = ask("wait-for", CALC, "--var", "month=2026-10", "--store", tmp_path / "gone")
     assert answer.code == 3
