@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
@@ -11,6 +12,8 @@ import click
 from ubunye_core.batch import texts_of
 from ubunye_core.errors import ConfigError
 from ubunye_core.times import instant
+
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document instead of text."
@@ -78,6 +81,16 @@ def read_instant(text: str | None, option: str) -> datetime | None:
         ConfigError: it is none.
     """
     return None if text is None else instant(text, what=option)
+
+
+def read_instant_or_date(text: str | None, option: str) -> datetime | None:
+    """The instant that an option gave; of a plain date, its first, in UTC.
+
+    Raises:
+        ConfigError: it is neither.
+    """
+    is_date = text is not None and _DATE.fullmatch(text)
+    return read_instant(f"{text}T00:00:00Z" if is_date else text, option)
 
 
 def check_waiting(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ubunye_core.batch import comparable
 from ubunye_core.cli import options
 from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.output import document, json_text, note, say, say_unreadable
@@ -11,14 +12,16 @@ from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.receiptview import COLUMNS, line_of, show_receipt
 from ubunye_core.cli.tables import table
 from ubunye_core.codec import as_json as receipt_json
+from ubunye_core.errors import ConfigError
 from ubunye_core.names import check_task_or_pattern, is_pattern
 from ubunye_core.questions.runs import find_run
+from ubunye_core.questions.symptoms import Limits
 from ubunye_core.questions.tasks import fitting_tasks
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.recording import close_run
 from ubunye_core.stores import Found, Unreadable
 from ubunye_core.stores.select import select
-from ubunye_core.times import utc_now
+from ubunye_core.times import in_words, utc_now
 
 _task = click.option("--task", metavar="TASK", help="The run's task; without it, all are searched.")
 
@@ -28,7 +31,12 @@ _task = click.option("--task", metavar="TASK", help="The run's task; without it,
 @click.option(
     "--status", type=click.Choice([each.value for each in Status]), help="Only runs that are so."
 )
-@click.option("--since", metavar="INSTANT", help="Only runs that started then or later.")
+@options.variables
+@click.option(
+    "--since",
+    metavar="INSTANT|DATE",
+    help="Only runs that started then or later; a date means 00:00 UTC.",
+)
 @click.option(
     "-n",
     "--limit",
@@ -43,6 +51,7 @@ def list_runs(
     tasks: tuple[str, ...],
     place: Place,
     status: str | None,
+    variables: tuple[str, ...],
     since: str | None,
     limit: int,
     as_json: bool,
@@ -52,14 +61,16 @@ def list_runs(
     \b
     Examples:
       ubunye-runs list pay/monthly/calc
-      ubunye-runs list 'pay/*/*' --status error --since 2026-10-01T00:00:00Z -n 5
+      ubunye-runs list 'pay/*/*' --status error --since 2026-10-01 -n 5
+      ubunye-runs list pay/monthly/calc --var month=2026-10
     """
-    first = options.read_instant(since, "--since")
+    first = options.read_instant_or_date(since, "--since")
+    batch = _comparable(options.read_variables(variables))
     wanted = None if status is None else Status(status)
     receipts: list[Receipt] = []
     unreadable: list[Unreadable] = []
     for task in _named(tasks, place):
-        found = place.store.search(task, wanted, first, limit=limit)
+        found = place.store.search(task, wanted, first, batch=batch, limit=limit)
         receipts += found
         unreadable += found.unreadable
     newest = select(receipts, unreadable, limit=limit)
@@ -83,6 +94,18 @@ def list_runs(
         say(place.remark)
     say_unreadable(newest.unreadable)
     return ExitCode.YES
+
+
+def _comparable(texts: dict[str, str]) -> dict[str, str] | None:
+    """The variables to look for; None where there are none.
+
+    Raises:
+        ConfigError: one is masked in every receipt, so that no run would ever fit.
+    """
+    hidden = [name for name, text in texts.items() if name not in comparable({name: text})]
+    if hidden:
+        raise ConfigError(f"--var {hidden[0]} is masked in every receipt: no run shows it.")
+    return texts or None
 
 
 def _named(tasks: tuple[str, ...], place: Place) -> list[str]:
@@ -131,14 +154,19 @@ def show(run: str, place: Place, task: str | None, as_json: bool) -> ExitCode:
 def close(run: str, place: Place, reason: str, task: str | None, as_json: bool) -> ExitCode:
     r"""Mark a run that says running, and is not, as interrupted.
 
-    If it lives after all, its own later word stands.
+    If it lives after all, its own later word stands. Where it has shown a sign of life so lately
+    that nothing says it is dead, it is closed with a warning.
 
     \b
     Example:
       ubunye-runs close 8dc6a23f --reason "the machine was lost"
     """
     receipt = find_run(run, store=place.store, task=task)
+    now = utc_now()
     closed = close_run(receipt.task, receipt.run_id, reason=reason, store=place.store)
+    if now - receipt.last_sign_of_life <= Limits().silence_allowed(receipt):
+        ago = in_words(now - receipt.last_sign_of_life)
+        note(f"Its last sign of life was {ago} ago; if it lives, its own end will stand.")
     if as_json:
         json_text(receipt_json(closed))
     else:

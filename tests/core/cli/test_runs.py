@@ -49,6 +49,41 @@ def test_a_list_can_be_narrowed(ask, keep):
     assert ids("--since", (NOW - timedelta(hours=2)).isoformat()) == failed[:0:-1]
 
 
+def ids(answer) -> list[str]:
+    return [run["run_id"] for run in answer.document["runs"]]
+
+
+def test_a_list_can_be_narrowed_to_a_batch(ask, keep):
+    eu = keep(hours_ago=2, variables={"month": "2026-10", "region": "eu"}).run_id
+    us = keep(hours_ago=1, variables={"month": "2026-10", "region": "us"}).run_id
+    keep(variables={"month": "2026-09", "region": "eu"})
+    month, region = ("--var", "month=2026-10"), ("--var", "region=eu")
+    assert ids(ask("list", CALC, *month, "--json")) == [us, eu]
+    assert ids(ask("list", "pay/*/*", *month, *region, "--json")) == [eu]
+    assert ids(ask("list", CALC, "--var", "month=2026-11", "--json")) == []
+
+
+@pytest.mark.parametrize("pair", ["month", "month=", "=x", "db_password=hunter2"])
+def test_a_list_for_a_batch_that_cannot_be_is_exit_2(ask, keep, pair):
+    keep()
+    answer = ask("list", CALC, "--var", pair)
+    assert (answer.code, answer.out) == (2, "")
+    assert "hunter2" not in answer.err
+
+
+def test_a_date_without_a_time_is_its_first_instant_in_utc(ask, keep):
+    keep(started_at=datetime(2026, 10, 30, 23, 59, 59, tzinfo=UTC))
+    first = keep(started_at=datetime(2026, 10, 31, tzinfo=UTC)).run_id
+    assert ids(ask("list", CALC, "--since", "2026-10-31", "--json")) == [first]
+
+
+@pytest.mark.parametrize("since", ["2026-13-01", "2026-10", "20261031", "2026-10-31T06:00", "x"])
+def test_what_is_neither_an_instant_nor_a_date_is_exit_2(ask, store, since):
+    answer = ask("list", CALC, "--since", since)
+    assert answer.code == 2
+    assert "--since" in answer.err
+
+
 def test_a_listed_run_is_its_receipt_as_stored(ask, keep, store):
     receipt = keep("success", extra={"from_elsewhere": [1, 2]})
     answer = ask("list", CALC, "--json")
@@ -217,6 +252,26 @@ def test_closing_is_a_document_too(ask, keep):
     answer = ask("close", stuck.run_id[:2], "--task", CALC, "--reason", "lost", "--json")
     assert answer.code == 0
     assert answer.document["status"] == "interrupted"
+
+
+@pytest.mark.parametrize("every", [None, timedelta(seconds=30)])
+def test_a_run_that_seems_alive_is_closed_with_a_warning(ask, keep, store, every):
+    begun = datetime.now(UTC) - timedelta(seconds=90)
+    keep("running", started_at=begun, run_id="r-1", heartbeat_every=every)
+    answer = ask("close", "r-1", "--reason", "hangs", "--json")
+    assert answer.code == 0
+    assert answer.document["status"] == "interrupted"
+    assert "Its last sign of life was 1m 3" in answer.err
+    assert "if it lives, its own end will stand" in answer.err
+    assert store.load(CALC, "r-1").ended_by == "close"
+
+
+@pytest.mark.parametrize("every", [None, timedelta(seconds=30)])
+def test_a_run_that_is_silent_for_long_is_closed_without_a_warning(ask, keep, every):
+    begun = datetime.now(UTC) - timedelta(hours=7)
+    keep("running", started_at=begun, run_id="r-1", heartbeat_every=every)
+    answer = ask("close", "r-1", "--reason", "lost")
+    assert (answer.code, answer.err) == (0, "")
 
 
 def test_a_run_that_has_ended_is_not_closed(ask, keep, store):
