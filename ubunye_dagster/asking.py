@@ -59,9 +59,10 @@ def ask(
             for partition, answer in lacking
         ]
         reason = f"{len(lacking)} of {len(answers)} partitions may not run. {' '.join(said)}"
-    worst = next((answer for _, answer in lacking if answer.verdict is Verdict.FAIL), None)
+    shut = [answer for _, answer in lacking]
+    failed = [answer for answer in shut if answer.verdict is Verdict.FAIL]
     return replace(
-        worst or (lacking[0][1] if lacking else answers[-1]),
+        [*failed, *shut, answers[-1]][0],
         reason=reason,
         requirements=tuple(each for answer in answers for each in answer.requirements),
     )

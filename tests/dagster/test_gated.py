@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ import dagster as dg
 import pytest
 
 from tests.dagster.conftest import Put
-from ubunye_core import ConfigError, ReceiptStore, Run, Status
+from ubunye_core import ConfigError, ReceiptStore, Requirement, Run, Status, Verdict
 from ubunye_dagster import ReceiptStoreResource, gated, partition_format, recorded
+from ubunye_dagster.asking import ask
+from ubunye_dagster.batches import PartitionBatch
 
 UPSTREAM, TASK = "pay/monthly/calc", "pay/monthly/send"
 MONTHLY = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
@@ -221,3 +223,18 @@ def test_a_refusal_from_the_body_is_told_in_dagsters_words_too(
     assert failures(result)[0].user_failure_data is not None
     assert store.list_runs(TASK)[0].was_refused
     assert len(store.list_runs(TASK)) == 1
+
+
+def test_a_plain_no_for_one_partition_of_a_range_outweighs_a_doubt_about_another(
+    store: ReceiptStore, put: Put
+) -> None:
+    put(month="2026-09")
+    future = datetime.now(UTC) + timedelta(days=365)  # a doubt about its own batch alone
+    put(run_id="r2", started_at=future, month="2026-10")
+    doubtful, unmet = (PartitionBatch({"month": month}) for month in ("2026-10", "2026-11"))
+    requires = [Requirement(UPSTREAM)]
+    assert ask(requires, [doubtful], store=store).verdict is Verdict.UNKNOWN
+    for batches in ([doubtful, unmet], [unmet, doubtful]):
+        answer = ask(requires, batches, store=store)
+        assert answer.verdict is Verdict.FAIL
+        assert answer.reason.startswith("2 of 2 partitions may not run.")
