@@ -1,4 +1,4 @@
-"""Parquet and CSV files as rows-v1 sees them, streamed in batches.
+"""Parquet, Arrow and CSV files as rows-v1 sees them, streamed in batches.
 
 Folders named ``key=value`` below the given folder add a column, whose type (int32 or text) and
 null are those that pyarrow reads from Hive partitions. All files must have the same columns.
@@ -10,7 +10,7 @@ whose type is given reads an empty cell as null. A blank line is no row.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ import pyarrow.dataset as ds
 import pyarrow.fs
 import pyarrow.parquet as pq
 
+from ubunye_core.hashing import ipc
 from ubunye_core.hashing.arrow import SLICE_ROWS, Rows, chosen
 from ubunye_core.hashing.files import DataFiles
 from ubunye_core.hashing.problems import UnhashableError, quoted
@@ -29,7 +30,7 @@ _PARQUET = ds.ParquetFileFormat(coerce_int96_timestamp_unit="us")
 _CSV_BLOCK_BYTES = 8 * 2**20  # a row must fit in one
 _BUFFER_BYTES = 64 * 2**10  # for each column of a file
 _BATCH_BYTES = 8 * 2**20
-_LEAST_ROWS, _MOST_ROWS = 1_024, 131_072
+_LEAST_ROWS, MOST_ROWS = 1_024, 131_072
 _CSV_COLUMN = re.compile(r"In CSV column #(\d+)")
 
 
@@ -46,15 +47,32 @@ class _Reader:
         self.types = {name: _arrow_type(name, type_) for name, type_ in (types or {}).items()}
         self.bad_row = ""
         try:
-            self.dataset = ds.dataset(
-                [str(file) for file in data.files],
-                filesystem=pyarrow.fs.LocalFileSystem(),
-                format=_PARQUET if data.kind == "parquet" else self._csv_format(),
-                partitioning="hive" if data.is_folder else None,
-                partition_base_dir=str(data.base) if data.is_folder else None,
-            )
+            self.dataset = self._arrow_dataset() if data.kind == "arrow-file" else self._dataset()
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(data.files[0], error) from None
+
+    def _dataset(self) -> Any:
+        return ds.dataset(
+            [str(file) for file in self.data.files],
+            filesystem=pyarrow.fs.LocalFileSystem(),
+            format=_PARQUET if self.data.kind == "parquet" else self._csv_format(),
+            partitioning="hive" if self.data.is_folder else None,
+            partition_base_dir=str(self.data.base) if self.data.is_folder else None,
+        )
+
+    def _arrow_dataset(self) -> Any:
+        """Only the files and their folders' keys: pyarrow's datasets don't open Arrow streams."""
+        options = ds.FileSystemFactoryOptions()
+        if self.data.is_folder:
+            options.partition_base_dir = str(self.data.base)
+            options.partitioning_factory = ds.HivePartitioning.discover()
+        factory = ds.FileSystemDatasetFactory(
+            pyarrow.fs.LocalFileSystem(),
+            [str(file) for file in self.data.files],
+            ds.IpcFileFormat(),
+            options,
+        )
+        return factory.finish(factory.inspect(fragments=0))
 
     def rows(self, columns: Sequence[str] | None) -> Rows:
         first = next(self.dataset.get_fragments())
@@ -77,25 +95,28 @@ class _Reader:
                     f"{quoted(fragment.path)} has other columns or types than "
                     f"{quoted(self.data.files[0])}."
                 )
-            read = _parquet_batches if self.data.kind == "parquet" else _scanned_batches
             try:
-                yield from read(fragment, schema, names)
+                yield from _READERS[self.data.kind](fragment, schema, names)
             except (pa.ArrowException, OSError) as error:
                 raise self._unreadable(fragment.path, error, schema.names) from None
 
     def _count(self) -> int:
         try:
-            return sum(
-                _scanner(fragment, self._schema(fragment), None).count_rows()
-                for fragment in self.dataset.get_fragments()
-            )
+            return sum(map(self._rows_of, self.dataset.get_fragments()))
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(self.data.base, error) from None
+
+    def _rows_of(self, fragment: Any) -> int:
+        if self.data.kind == "arrow-file":
+            return ipc.count_of_file(fragment.path)
+        rows: int = _scanner(fragment, self._schema(fragment), None).count_rows()
+        return rows
 
     def _schema(self, fragment: Any) -> Any:
         """The columns of one file and of the folders it lies in."""
         try:
-            own = fragment.physical_schema
+            is_arrow = self.data.kind == "arrow-file"
+            own = ipc.schema_of_file(fragment.path) if is_arrow else fragment.physical_schema
         except (pa.ArrowException, OSError) as error:
             raise self._unreadable(fragment.path, error) from None
         keys = ds.get_partition_keys(fragment.partition_expression)
@@ -158,15 +179,34 @@ def _parquet_batches(fragment: Any, schema: Any, names: list[str] | None) -> Ite
     if not own:  # rows of which only the folder is known: a scanner counts them
         yield from _scanned_batches(fragment, schema, names)
         return
-    with pq.ParquetFile(
-        fragment.path, buffer_size=_BUFFER_BYTES, coerce_int96_timestamp_unit="us"
-    ) as file:
-        # A name with a dot could mean a field of another column: then all are read.
-        some = None if any("." in name for name in file.schema_arrow.names) else own
-        rows = _rows_at_a_time(file.metadata)
-        for group in range(file.num_row_groups):  # read together they would all stay in memory
-            for batch in file.iter_batches(rows, row_groups=[group], columns=some):
-                yield _with_folders(batch, schema, wanted, folders)
+    with open_parquet(fragment.path) as file:
+        for batch in parquet_batches(file, own):
+            yield _with_folders(batch, schema, wanted, folders)
+
+
+def open_parquet(path: Any) -> Any:
+    """A Parquet file, read through small buffers."""
+    return pq.ParquetFile(path, buffer_size=_BUFFER_BYTES, coerce_int96_timestamp_unit="us")
+
+
+def parquet_batches(file: Any, names: Sequence[str]) -> Iterator[Any]:
+    """The batches of an open Parquet file, which may hold more than the named columns."""
+    # A name with a dot could mean a field of another column: then all are read.
+    some = None if any("." in name for name in file.schema_arrow.names) else list(names)
+    rows = _rows_at_a_time(file.metadata)
+    for group in range(file.num_row_groups):  # read together they would all stay in memory
+        yield from file.iter_batches(rows, row_groups=[group], columns=some)
+
+
+def _arrow_batches(fragment: Any, schema: Any, names: list[str] | None) -> Iterator[Any]:
+    folders = ds.get_partition_keys(fragment.partition_expression)
+    wanted = schema.names if names is None else names
+    own = [name for name in wanted if name not in folders]
+    for batch in ipc.batches_of_file(fragment.path, own if len(own) < len(schema) else None):
+        if not wanted:
+            yield batch
+        else:
+            yield _with_folders(batch, schema, wanted, folders)
 
 
 def _with_folders(batch: Any, schema: Any, names: list[str], folders: Mapping[str, Any]) -> Any:
@@ -188,8 +228,14 @@ def _rows_at_a_time(metadata: Any) -> int:
     groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
     # As stored, which can be a fraction of what the values take in memory.
     bytes_of_a_row = max((it.total_byte_size / max(it.num_rows, 1) for it in groups), default=1)
-    return min(_MOST_ROWS, max(_LEAST_ROWS, int(_BATCH_BYTES / max(bytes_of_a_row, 1))))
+    return min(MOST_ROWS, max(_LEAST_ROWS, int(_BATCH_BYTES / max(bytes_of_a_row, 1))))
 
+
+_READERS: dict[str, Callable[[Any, Any, list[str] | None], Iterator[Any]]] = {
+    "arrow-file": _arrow_batches,
+    "csv": _scanned_batches,
+    "parquet": _parquet_batches,
+}
 
 _SIMPLE_TYPES = {
     **{name: getattr(pa, name)() for name in ("int8", "int16", "int32", "int64")},

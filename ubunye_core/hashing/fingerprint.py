@@ -11,6 +11,7 @@ from ubunye_core.errors import MissingExtraError
 from ubunye_core.hashing import rows_v1
 from ubunye_core.hashing.files import DataFiles, find_files
 from ubunye_core.hashing.problems import UnhashableError, is_interruption, quoted, told
+from ubunye_core.hashing.progress import watched
 
 if TYPE_CHECKING:
     from ubunye_core.hashing.arrow import Rows
@@ -27,8 +28,8 @@ class Fingerprint:
     method: str = rows_v1.METHOD
     error: str | None = None
     route: str | None = None
-    """Which kind of frame it was: ``arrow``, ``pandas``, ``spark``, ``parquet`` or ``csv``. A
-    comparison reads by the same route, for pandas has rules of its own."""
+    """Which kind of frame it was: ``arrow``, ``pandas``, ``spark``, ``parquet``, ``arrow-file``,
+    ``csv`` or ``delta``. A comparison reads by the same route: pandas has rules of its own."""
     column_hashes: Mapping[str, str] | None = field(default=None, hash=False)
     """On request: for each column the data hash of the table that has this column alone."""
 
@@ -48,8 +49,8 @@ def fingerprint(
 
     Args:
         frame: A pandas, Arrow, Polars, DuckDB or Spark frame, anything with
-            ``__arrow_c_stream__``, or the path or ``file://`` URL of a Parquet or CSV file or
-            folder. A reader or other one-pass stream is used up.
+            ``__arrow_c_stream__``, or the path or ``file://`` URL of a Parquet, Arrow or CSV file
+            or folder, or of a Delta table. A reader or other one-pass stream is used up.
         columns: Hash only these columns.
         types: For CSV only: canonical type names of columns that are not text.
         hash: False counts the rows and no more.
@@ -167,9 +168,11 @@ class _Given:
             columns = list(columns)
         try:
             if self.files is not None:
-                from ubunye_core.hashing import datasets
+                from ubunye_core.hashing import datasets, delta
 
-                return datasets.dataset_rows(self.files, columns, self.types)
+                if route == "delta":
+                    return watched(delta.delta_rows(self.files.base, columns))
+                return watched(datasets.dataset_rows(self.files, columns, self.types))
             if route == "pandas":
                 from ubunye_core.hashing import frames
 

@@ -155,6 +155,10 @@ def _write_delta(folder: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), folder / "1.parquet")
 
 
+def _write_delta_below(folder: Path) -> None:
+    (folder / "table" / "_delta_log").mkdir(parents=True)
+
+
 def _write_text(folder: Path) -> None:
     pq.write_table(pa.table({"a": [1]}), folder / "1.parquet")
     (folder / "notes.txt").write_text("secret")
@@ -198,16 +202,17 @@ def _write_empty_csv(folder: Path) -> None:
     [
         (_write_mixed_schemas, "other columns or types"),
         (_write_other_types, "other columns or types"),
-        (_write_both_kinds, "Parquet and CSV"),
-        (_write_delta, "Delta table"),
-        (_write_text, "neither Parquet nor CSV"),
+        (_write_both_kinds, "CSV and Parquet"),
+        (_write_delta, "could not be read as delta"),
+        (_write_delta_below, "is a Delta table"),
+        (_write_text, "neither Parquet, Arrow nor CSV"),
         (_write_broken, "could not be read as parquet"),
         (_write_partition_twice, "and in its path"),
         (_write_link_upwards, "links back"),
         (_write_long_row, "3 cells for 2 columns"),
         (_write_bad_utf8, "could not be read as csv"),
         (_write_header_twice, "could not be read as csv"),
-        (_write_nothing, "holds no Parquet or CSV file"),
+        (_write_nothing, "holds no Parquet, Arrow or CSV file"),
         (_write_empty_csv, "could not be read as csv"),
     ],
 )
