@@ -23,6 +23,7 @@ def test_the_code_of_the_page_runs_and_the_payment_waits_for_the_calculation(
     tmp_path: Path,
     run_dag: RunDag,
     monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setenv("UBUNYE_STORE", store_url)
     monkeypatch.chdir(tmp_path)
@@ -32,6 +33,10 @@ def test_the_code_of_the_page_runs_and_the_payment_waits_for_the_calculation(
         for block in BLOCKS:
             exec(compile(block, str(PAGE), "exec"), names)
     assert len(BLOCKS) == 5
+    for dag_id in ("pay_calc", "pay_send"):  # without the key that the templates ask for
+        assert run_dag(names[dag_id](), {}).state == DagRunState.FAILED
+    assert "UndefinedError" in caplog.text
+    assert not store.search()
     month = {"month": "2026-10"}
     for dag_id in ("pay_calc", "pay_send"):
         assert run_dag(names[dag_id](), month).state == DagRunState.SUCCESS
