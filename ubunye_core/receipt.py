@@ -156,6 +156,8 @@ class Step:
     hash_seconds: float | None = None
     route: str | None = None
     """Which kind of frame was hashed; a comparison reads again by the same route."""
+    column_hashes: Mapping[str, str] | None = None
+    """On request, the hash of each column by itself: they tell which one changed."""
     extra: Mapping[str, Json] = field(default_factory=dict)
 
 

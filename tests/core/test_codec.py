@@ -66,6 +66,7 @@ _STEPS = _parts(
     hash_error=_MAYBE,
     hash_seconds=st.none() | st.floats(0, 1e9),
     route=_MAYBE,
+    column_hashes=st.none() | st.dictionaries(_TEXT, _TEXT, max_size=3),
 )
 _RECEIPTS = _parts(
     Receipt,

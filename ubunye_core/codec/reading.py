@@ -204,6 +204,7 @@ def _recorder(recorder: Fields | None) -> Recorder | None:
 
 
 def _step(step: Fields, direction: str) -> Step:
+    has_columns = step.optional_map("column_hashes") is not None
     return Step(
         name=step.text("name"),
         direction=step.optional_text("direction") or direction,
@@ -216,6 +217,7 @@ def _step(step: Fields, direction: str) -> Step:
         hash_error=step.optional_text("hash_error"),
         hash_seconds=step.optional_number("hash_seconds"),
         route=step.optional_text("route"),
+        column_hashes=step.texts("column_hashes") if has_columns else None,
         extra=step.rest(),
     )
 

@@ -108,11 +108,13 @@ def _step_json(step: Step) -> dict[str, Json]:
         {
             each.name: getattr(step, each.name)
             for each in fields(step)
-            if each.name not in ("extra", "route")
+            if each.name not in ("extra", "route", "column_hashes")
         },
     )
     if step.route is not None:
         document["route"] = step.route
+    if step.column_hashes is not None:
+        document["column_hashes"] = dict(step.column_hashes)
     return _with_rest(document, step.extra)
 
 

@@ -21,12 +21,13 @@ def step_of(
     direction: str,
     hash: bool,
     columns: Iterable[str] | None,
+    per_column: bool,
     format: str | None,
     location: str | Path | None,
 ) -> Step:
     """What is recorded of an input or output; see ``Run.read``. Never raises."""
     began = time.monotonic()
-    found = _hashed(data, hash, columns)
+    found = _hashed(data, hash, columns, per_column)
     place = told(location if location is not None else data if _is_path(data) else "")
     return Step(
         name=told(name),
@@ -40,6 +41,7 @@ def step_of(
         hash_error=found.error,
         hash_seconds=round(time.monotonic() - began, 6) if found.data_hash else None,
         route=found.route,
+        column_hashes=found.column_hashes,
     )
 
 
@@ -47,13 +49,20 @@ def _is_path(data: object) -> bool:
     return isinstance(data, str | Path)
 
 
-def _hashed(data: object, hash: bool, columns: Iterable[str] | None) -> Fingerprint:
+def _hashed(
+    data: object, hash: bool, columns: Iterable[str] | None, per_column: bool
+) -> Fingerprint:
     """The fingerprint of what was read or written; whatever goes wrong becomes its error."""
     if data is None:
         return Fingerprint()
     try:
         named = [columns] if isinstance(columns, str) else columns
-        return fingerprint(data, columns=None if named is None else list(named), hash=hash)
+        return fingerprint(
+            data,
+            columns=None if named is None else list(named),
+            hash=hash,
+            per_column=bool(per_column),
+        )
     except Exception as error:
         return Fingerprint(error=f"it could not be hashed ({type(error).__name__})")
 

@@ -73,6 +73,20 @@ def test_a_format_is_told_by_the_name_of_the_location(store: MemoryStore, only: 
     ]
 
 
+def test_a_hash_of_each_column_is_kept_when_asked_for(store: MemoryStore, only: Only) -> None:
+    with record_run(TASK, store=store) as run:
+        run.read("people", PEOPLE, per_column=True)
+        run.read("ages", PEOPLE, columns=["age"], per_column=True)
+        run.read("counted", PEOPLE, hash=False, per_column=True)
+        run.wrote("plain", PEOPLE)
+    people, ages, counted = only().inputs
+    assert people.column_hashes == fingerprint(PEOPLE, per_column=True).column_hashes
+    assert people.data_hash == fingerprint(PEOPLE).data_hash
+    assert ages.column_hashes == {"age": fingerprint(PEOPLE, columns=["age"]).data_hash}
+    assert counted.column_hashes is None
+    assert only().outputs[0].column_hashes is None
+
+
 def test_hashing_is_a_choice_and_the_count_stays(store: MemoryStore, only: Only) -> None:
     with record_run(TASK, store=store) as run:
         step = run.read("big", PEOPLE, hash=False)
