@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ubunye_core import fingerprint
-from ubunye_core.cli import fingerprints
+from ubunye_core.cli import fingerprints, hashprogress
 
 
 @pytest.fixture
@@ -39,7 +39,10 @@ def test_the_order_of_rows_does_not_matter(ask, tables):
         "row_count",
         "hash_method",
         "hash_error",
+        "route",
+        "column_hashes",
     }
+    assert (first["route"], first["column_hashes"]) == ("parquet", None)
     assert (first["row_count"], first["hash_method"]) == (3, "rows-v1")
 
 
@@ -80,14 +83,45 @@ def test_nothing_to_hash_is_wrong_usage(ask, folder):
     assert ask("hash").code == 2
 
 
-def test_a_long_hash_says_so_on_standard_error(ask, tables, monkeypatch):
+def test_each_column_is_hashed_on_request(ask, tables):
+    expected = fingerprint(tables / "a.parquet", per_column=True).column_hashes
+    (found,) = ask("hash", "a.parquet", "--per-column", "--json").document["hashes"]
+    assert found["column_hashes"] == expected
+    answer = ask("hash", "a.parquet", "--per-column")
+    for name, data_hash in expected.items():
+        assert f"{name.ljust(6)}  {data_hash}" in answer.out
+
+
+def test_arrow_files_and_delta_tables_are_hashed(ask, tables):
+    import pyarrow as pa
+    import pyarrow.parquet
+    from deltalake import write_deltalake
+
+    table = pyarrow.parquet.read_table(tables / "a.parquet")
+    write_deltalake(tables / "delta", table)
+    with pa.ipc.new_stream(tables / "d.arrows", table.schema) as writer:
+        writer.write_table(table)
+    answer = ask("hash", "a.parquet", "delta", "d.arrows", "--json")
+    assert answer.code == 0
+    assert len({each["data_hash"] for each in answer.document["hashes"]}) == 1
+    assert [each["route"] for each in answer.document["hashes"]] == [
+        "parquet",
+        "delta",
+        "arrow-file",
+    ]
+
+
+def test_a_long_hash_says_so_and_how_far_it_has_come_on_standard_error(ask, tables, monkeypatch):
     def slow(*words, **more):
         time.sleep(0.3)
-        return fingerprint(*words, **more)
+        got = fingerprint(*words, **more)
+        time.sleep(0.3)
+        return got
 
     monkeypatch.setattr(fingerprints, "fingerprint", slow)
-    monkeypatch.setattr(fingerprints, "_QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(hashprogress, "_QUIET_SECONDS", 0.05)
     answer = ask("hash", "a.parquet", "--json")
     assert answer.code == 0
-    assert "this takes a while" in answer.err
+    assert "Hashing a.parquet: this takes a while." in answer.err
+    assert "Hashing a.parquet: 3 rows so far." in answer.err
     assert answer.document["hashes"]
