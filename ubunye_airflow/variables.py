@@ -11,7 +11,7 @@ log = logging.getLogger(__name__)
 NOT_IN_BATCH = ("mode", "dtf")
 """These say how a run works, not which data it is for."""
 FOUND_NOTHING = ("", "None")
-"""What a template becomes that finds nothing: ``conf['month']``, and ``conf.get('month')``."""
+"""What a template becomes that finds nothing, such as ``conf.get('month')``."""
 
 
 def is_template(text: str) -> bool:
