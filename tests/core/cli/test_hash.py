@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 import time
 
 import pytest
@@ -125,3 +127,18 @@ def test_a_long_hash_says_so_and_how_far_it_has_come_on_standard_error(ask, tabl
     assert "Hashing a.parquet: this takes a while." in answer.err
     assert "Hashing a.parquet: 3 rows so far." in answer.err
     assert answer.document["hashes"]
+
+
+def test_on_a_terminal_a_hash_shows_the_rows_read_so_far(ask, tables, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    seen = Terminal()
+    monkeypatch.setattr(sys, "stderr", seen)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(hashprogress, "_REDRAWN_SECONDS", 0)
+    with hashprogress.at_work("a.parquet"):
+        fingerprint("a.parquet")
+        time.sleep(0.3)
+    assert "3 rows so far" in seen.getvalue()
