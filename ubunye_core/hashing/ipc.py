@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from ubunye_core.hashing.files import ARROW_MAGIC
-from ubunye_core.hashing.problems import UnhashableError, quoted
+from ubunye_core.hashing.problems import UnhashableError, column_problem, quoted
 
 _END_OF_STREAM = b"\xff\xff\xff\xff\x00\x00\x00\x00"
 
@@ -32,8 +32,20 @@ def batches_of_file(path: str, names: Sequence[str] | None) -> Iterator[Any]:
     fields = None if names is None else [schema.get_field_index(name) for name in names]
     with _opened(path, fields) as (_, batches):
         for batch in batches:
-            batch.validate(full=True)
+            _check(batch)
             yield batch
+
+
+def _check(batch: Any) -> None:
+    """Refuse values that their type does not allow; Arrow's own message may quote them."""
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        try:
+            column.validate(full=True)
+        except pa.ArrowInvalid as error:
+            is_text = "UTF8" in str(error)
+            what = "text that is not valid UTF-8" if is_text else "what its type cannot hold"
+            problem = UnhashableError(f"holds {what}")
+            raise column_problem(field.name, field.type, problem) from None
 
 
 def count_of_file(path: str) -> int:

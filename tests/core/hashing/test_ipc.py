@@ -128,8 +128,17 @@ def test_an_arrow_file_whose_offsets_lead_out_of_it_has_no_hash(tmp_path: Path) 
     (tmp_path / "f.arrow").write_bytes(raw[:at] + b"\0\0\0\0\xff\xff\xff\x7f" + raw[at + 8 :])
     got = fingerprint(tmp_path / "f.arrow")
     assert got.data_hash is None
-    assert "could not be read as arrow-file" in str(got.error)
+    assert "Column 'a' (string) holds what its type cannot hold" in str(got.error)
     assert "secret" not in str(got.error)
+
+
+def test_text_that_is_not_utf8_is_told_by_its_column(tmp_path: Path) -> None:
+    offsets = pa.py_buffer(b"\0\0\0\0\2\0\0\0")
+    column = pa.Array.from_buffers(pa.string(), 1, [None, offsets, pa.py_buffer(b"\xff\xfe")])
+    _file(tmp_path / "f.arrow", pa.table({"a": column}))
+    got = fingerprint(tmp_path / "f.arrow")
+    assert got.data_hash is None
+    assert "Column 'a' (string) holds text that is not valid UTF-8." in str(got.error)
 
 
 def test_arrow_files_with_other_columns_are_no_table(tmp_path: Path) -> None:
