@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 import pyarrow as pa
 import pyarrow.csv
@@ -31,6 +32,8 @@ _CSV_BLOCK_BYTES = 8 * 2**20  # a row must fit in one
 _BUFFER_BYTES = 64 * 2**10  # for each column of a file
 _BATCH_BYTES = 8 * 2**20
 _LEAST_ROWS, MOST_ROWS = 1_024, 131_072
+_INTEGER = re.compile(r"-?[0-9]{1,20}")
+_NULL_FOLDER = "__HIVE_DEFAULT_PARTITION__"
 _CSV_COLUMN = re.compile(r"In CSV column #(\d+)")
 
 
@@ -62,17 +65,16 @@ class _Reader:
 
     def _arrow_dataset(self) -> Any:
         """Only the files and their folders' keys: pyarrow's datasets don't open Arrow streams."""
-        options = ds.FileSystemFactoryOptions()
-        if self.data.is_folder:
-            options.partition_base_dir = str(self.data.base)
-            options.partitioning_factory = ds.HivePartitioning.discover()
+        folders = _folder_schema(self.data) if self.data.is_folder else pa.schema([])
+        options = ds.FileSystemFactoryOptions(partition_base_dir=str(self.data.base))
+        options.partitioning = ds.partitioning(folders, flavor="hive")
         factory = ds.FileSystemDatasetFactory(
             pyarrow.fs.LocalFileSystem(),
             [str(file) for file in self.data.files],
             ds.IpcFileFormat(),
             options,
         )
-        return factory.finish(factory.inspect(fragments=0))
+        return factory.finish(folders)
 
     def rows(self, columns: Sequence[str] | None) -> Rows:
         first = next(self.dataset.get_fragments())
@@ -152,6 +154,26 @@ class _Reader:
         if column and int(column[1]) < len(names):
             why = f"a cell of column {quoted(names[int(column[1])])} does not fit its type"
         return UnhashableError(f"{quoted(path)} could not be read as {self.data.kind}: {why}.")
+
+
+def _folder_schema(data: DataFiles) -> Any:
+    """The columns that folders add: of int32 where every value is one, as pyarrow has it."""
+    values: dict[str, set[str]] = {}
+    for file in data.files:
+        for part in file.relative_to(data.base).parent.parts:
+            key, sign, value = part.partition("=")
+            if sign:
+                values.setdefault(unquote(key), set()).add(unquote(value))
+    return pa.schema(
+        [
+            (key, pa.int32() if all(map(_is_int32, found - {_NULL_FOLDER})) else pa.string())
+            for key, found in values.items()
+        ]
+    )
+
+
+def _is_int32(text: str) -> bool:
+    return _INTEGER.fullmatch(text) is not None and -(2**31) <= int(text) < 2**31
 
 
 def _scanner(fragment: Any, schema: Any, names: list[str] | None) -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.feather
+import pyarrow.parquet as pq
 import pytest
 
 from ubunye_core.hashing import Fingerprint, canonical_lines, fingerprint, row_count
@@ -90,6 +91,30 @@ def test_a_folder_of_arrow_hashes_like_all_its_files(tmp_path: Path) -> None:
     _same(fingerprint(tmp_path), fingerprint(expected))
     _same(fingerprint(tmp_path, columns=["zone"]), fingerprint(expected.select(["zone"])))
     assert row_count(tmp_path) == 4
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1", "-3"],
+        ["007", "2147483647"],
+        ["1", "2147483648"],
+        ["1", "x"],
+        ["1", "__HIVE_DEFAULT_PARTITION__"],
+        ["a%3Db", "+1"],
+        ["1.0", "99999999999999999999999"],
+    ],
+)
+def test_folders_of_arrow_files_add_the_columns_that_those_of_parquet_do(
+    tmp_path: Path, values: list[str]
+) -> None:
+    for number, value in enumerate(values):
+        table = pa.table({"id": [number]})
+        for kind in ("arrow", "parquet"):
+            (tmp_path / kind / f"k={value}" / "plain").mkdir(parents=True)
+        _file(tmp_path / "arrow" / f"k={value}" / "plain" / "f.arrow", table)
+        pq.write_table(table, tmp_path / "parquet" / f"k={value}" / "plain" / "f.parquet")
+    _same(fingerprint(tmp_path / "arrow"), fingerprint(tmp_path / "parquet"))
 
 
 @pytest.mark.parametrize("write", [_file, _stream])
