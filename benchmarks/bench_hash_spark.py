@@ -3,10 +3,11 @@
     python benchmarks/bench_hash_spark.py [--rounds 7] [--rows 2000000] [--json]
 
 Both hash one Parquet file of six mixed columns in one session on two cores, and take turns. A
-figure is the median of the rounds, the ratio the median of the rounds' ratios. The first rounds,
-in which the JVM still compiles, are not counted. ubunye-engine 0.8.0 (`make engine`) is read from
-its own environment: its hash is SQL, so none of it runs in a worker. A job that hands the rows to
-Python and drops them there shows the limit of every way that does so.
+figure is the median of the rounds, the ratio the median of the rounds' ratios; the CPU is that of
+the JVM and its workers, which a busy machine sways less. The first rounds, in which the JVM still
+compiles, are not counted. ubunye-engine 0.8.0 (`make engine`) is read from its own environment: its
+hash is SQL, so none of it runs in a worker. A job that hands the rows to Python and drops them
+there shows the limit of every way that does so.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 LEAST_RATIO = 1.7
-WARM_UP = 2
+WARM_UP = 6
 
 
 def main() -> int:
@@ -44,10 +45,13 @@ def main() -> int:
         print(json.dumps(figures))
         return 0 if is_reached else 1
     print(f"Spark {figures['spark']}, Java {figures['java']}, local[2], {given.rows:,} rows")
-    for name in ("ours", "reference", "transfer alone"):
-        print(f"  {name:<16}{figures[name]:>12,.0f} rows/s")
-    ratio = figures["ratio"]
-    print(f"  {'ratio':<16}{ratio:>12.2f}   (least {LEAST_RATIO}, limit {figures['limit']:.2f})")
+    for name, speed in figures["rows_per_second"].items():
+        cpu = figures["cpu_ns_per_row"][name]
+        print(f"  {name:<16}{speed:>12,.0f} rows/s{cpu:>8,.0f} ns of CPU a row")
+    print(
+        f"  ratio {figures['ratio']:.2f} (least {LEAST_RATIO}, limit {figures['limit']:.2f}), "
+        f"of CPU {figures['cpu_ratio']:.2f}"
+    )
     return 0 if is_reached else 1
 
 
@@ -64,27 +68,50 @@ def _measure(folder: str, rows: int, rounds: int) -> dict[str, Any]:
     hashes = {contenders["ours"](), contenders["reference"]()}
     if len(hashes) > 1:
         raise SystemExit("The two hashes differ.")
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
-    for _ in range(WARM_UP + rounds):
+    walls: dict[str, list[float]] = {name: [] for name in contenders}
+    cpus: dict[str, list[float]] = {name: [] for name in contenders}
+    for at in range(WARM_UP + rounds):
         for name, run in contenders.items():
-            started = time.perf_counter()
+            started, cpu = time.perf_counter(), _cpu_seconds(os.getpid())
             run()
-            seconds[name].append(time.perf_counter() - started)
-    warm = {name: times[WARM_UP:] for name, times in seconds.items()}
+            if at >= WARM_UP:
+                walls[name].append(time.perf_counter() - started)
+                cpus[name].append(_cpu_seconds(os.getpid()) - cpu)
     java = session.sparkContext._jvm.java.lang.System.getProperty("java.version")
     version = session.version
     session.stop()
     return {
         "spark": version,
         "java": java,
-        **{name: rows / statistics.median(times) for name, times in warm.items()},
-        "ratio": _ratio(warm["reference"], warm["ours"]),
-        "limit": _ratio(warm["reference"], warm["transfer alone"]),
+        "rows_per_second": {name: rows / statistics.median(it) for name, it in walls.items()},
+        "cpu_ns_per_row": {name: statistics.median(it) / rows * 1e9 for name, it in cpus.items()},
+        "ratio": _ratio(walls["reference"], walls["ours"]),
+        "cpu_ratio": statistics.median(cpus["reference"]) / statistics.median(cpus["ours"]),
+        "limit": _ratio(walls["reference"], walls["transfer alone"]),
     }
 
 
 def _ratio(slow: list[float], fast: list[float]) -> float:
     return statistics.median(a / b for a, b in zip(slow, fast, strict=True))
+
+
+def _cpu_seconds(process: int) -> float:
+    """What a process and all below it have used so far, as Linux tells it."""
+    own = _read(f"/proc/{process}/stat").rpartition(")")[2].split()
+    ticks = sum(map(int, own[11:15]))  # its own, and of those below it that have ended
+    children = [
+        int(child)
+        for task in Path("/proc").glob(f"{process}/task/*")
+        for child in _read(f"{task}/children").split()
+    ]
+    return ticks / os.sysconf("SC_CLK_TCK") + sum(map(_cpu_seconds, children))
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text()
+    except OSError:  # that thread or process has just ended
+        return ""
 
 
 def _session() -> Any:
