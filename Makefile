@@ -59,7 +59,7 @@ soak: setup engine ## Run the long tests: kills, races, thousands of runs
 	@$(PYTEST) -m soak --timeout 3600
 
 bench: setup ## Measure import times, questions and hashes
-	@for file in benchmarks/bench_*.py; do $(PY) "$$file"; done
+	@for file in benchmarks/{hash,hash_memory,hash_spark,imports}.py; do $(PY) "$$file"; done
 
 check: setup ## Lint, format, types, import rules, docs, ADR numbers, locks
 	@.venv/bin/ruff check .

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks import bench_import
+from benchmarks import imports
 
 
 def test_importing_core_brings_no_heavy_library() -> None:
-    assert bench_import.heavy_imports() == []
+    assert imports.heavy_imports() == []
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", bench_import.installed())
+@pytest.mark.parametrize("name", imports.installed())
 def test_an_import_keeps_its_budget(name: str) -> None:
-    (cost,) = bench_import.measure([name], runs=5)
+    (cost,) = imports.measure([name], runs=5)
     assert cost.is_within_budget, cost

@@ -13,7 +13,7 @@ from deltalake import write_deltalake
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "bench_hash_memory.py"
+BENCHMARK = Path(__file__).parents[3] / "benchmarks" / "hash_memory.py"
 GROUP = 250_000
 # Not ru_maxrss: Linux counts into it what the process was before exec, so all of pytest.
 PEAK = """

@@ -1,6 +1,6 @@
 """How much memory the hash of a large Parquet file takes: the peak must not grow with the rows.
 
-    python benchmarks/bench_hash_memory.py [--tenth] [--json]
+    python benchmarks/hash_memory.py [--tenth] [--json]
 
 A file of 5 and one of 20 million rows are written, and each is hashed by a fresh process, whose
 peak is what the system counted. ``--tenth`` takes a tenth of the rows, for CI.

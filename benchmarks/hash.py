@@ -1,6 +1,6 @@
 """How fast rows are hashed, beside the engine that published rows-v1.
 
-    python benchmarks/bench_hash.py [--rounds 7] [--tables mixed,nulls] [--scale 0.1] [--json]
+    python benchmarks/hash.py [--rounds 7] [--tables mixed,nulls] [--scale 0.1] [--json]
 
 Both engines run in one process each, on the same Arrow tables held in memory, and take turns in
 every round; ubunye-engine 0.8.0 (`make engine`) hashes with one worker, its fastest way here. A

@@ -1,6 +1,6 @@
 """How fast Spark frames are hashed, beside the engine that published rows-v1.
 
-    python benchmarks/bench_hash_spark.py [--rounds 7] [--rows 2000000] [--json]
+    python benchmarks/hash_spark.py [--rounds 7] [--rows 2000000] [--json]
 
 Both hash one Parquet file of six mixed columns in one session on two cores, and take turns. A
 figure is the median of the rounds, the ratio the median of the rounds' ratios; the CPU is that of

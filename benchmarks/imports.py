@@ -1,6 +1,6 @@
 """What importing costs: core alone, and what each adapter adds to its scheduler's own import.
 
-    python benchmarks/bench_import.py [--runs 15] [--json]
+    python benchmarks/imports.py [--runs 15] [--json]
 
 A scheduler imports DAG files again and again all day, so each door has a budget of 100 ms. Every
 figure is the least CPU time of fresh interpreters with warm bytecode, less the same for what is
