@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -110,6 +111,12 @@ class Batch:
     def is_same(self, other: Batch) -> bool:
         """Whether both are known to be for the same data; what is masked is never the same."""
         return self == other and all(text != MASK for _, text in self.pairs)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the batch as canonical text, 64 hexadecimal digits; equal batches only."""
+        text = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def as_dict(self) -> dict[str, str]:
         """The batch as name and text."""

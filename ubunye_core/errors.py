@@ -103,3 +103,7 @@ class AmbiguousRunError(UbunyeError, LookupError):
 
 class ReceiptConflictError(UbunyeError, RuntimeError):
     """A run that has ended was given another end."""
+
+
+class ClaimLostError(UbunyeError, RuntimeError):
+    """The right to run was taken over by another run, or was given back."""

@@ -10,6 +10,9 @@ from datetime import UTC, datetime, timedelta
 
 _VERSION_7 = re.compile(r"([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
+A_NAME_SHOWS = timedelta(milliseconds=1)
+"""How finely an id tells when its run started: within the millisecond, it may be any time."""
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -35,6 +38,12 @@ def time_in(run_id: str) -> datetime | None:
         return _EPOCH + timedelta(milliseconds=int(match[1] + match[2], 16))
     except OverflowError:
         return None
+
+
+def shows_its_start(run_id: str, started_at: datetime) -> bool:
+    """Whether an id shows no time, or the start of its run: stores find runs by their names."""
+    shown = time_in(run_id)
+    return shown is None or abs(started_at - shown) <= A_NAME_SHOWS
 
 
 def _version_7(moment: datetime, tail: bytes) -> str:

@@ -22,6 +22,7 @@ from ubunye_core.receipt import (
     TriggerKind,
     Window,
 )
+from ubunye_core.runids import shows_its_start
 
 MAX_RECEIPT_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 64
@@ -36,10 +37,14 @@ def decode(document: bytes, *, where: str) -> Receipt:
         where: Its place, for the error.
 
     Raises:
-        BadReceiptError: it is empty, cut short, no JSON, or a field has the wrong type.
+        BadReceiptError: it is empty, cut short, no JSON, or a field has the wrong type; or its run
+            id shows another start than its own.
     """
     try:
-        return _receipt(Fields(_parse(document)))
+        receipt = _receipt(Fields(_parse(document)))
+        if not shows_its_start(receipt.run_id, receipt.started_at):
+            raise WrongFieldError("its run id shows another start than its own")
+        return receipt
     except WrongFieldError as error:
         raise BadReceiptError(where, str(error)) from None
     except InvalidNameError as error:

@@ -11,10 +11,11 @@ from pathlib import Path
 from ubunye_core.batch import text_of
 from ubunye_core.errors import ReceiptNotFoundError
 from ubunye_core.masking import clean_text, masked_variables, secrets_of
+from ubunye_core.questions.answer import CLOCK_SKEW
 from ubunye_core.questions.requirements import Requirement
 from ubunye_core.receipt import Orchestrator, Receipt, Status, TriggeredBy, Window
 from ubunye_core.recording.circumstances import circumstances
-from ubunye_core.runids import new_run_id, run_id_of_attempt
+from ubunye_core.runids import new_run_id, run_id_of_attempt, time_in
 from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.times import utc_now
 
@@ -72,15 +73,17 @@ def begun(
             given.task,
             given.run_id,
         )
+    run_id = _given_id(given, now, taken=bool(earlier))
+    started_at = now if run_id is None else time_in(run_id) or now
     secrets = secrets_of(variables)
     trigger = given.triggered_by
     if trigger.reason is not None:
         trigger = replace(trigger, reason=clean_text(trigger.reason, secrets))
     receipt = Receipt(
         task=given.task,
-        run_id=new_run_id(now) if earlier else given.run_id or _new_id(given.orchestrator, now),
+        run_id=run_id or (new_run_id(now) if earlier else _new_id(given.orchestrator, now)),
         status=Status.RUNNING,
-        started_at=now,
+        started_at=started_at,
         variables=masked,
         window=given.window,
         triggered_by=trigger,
@@ -90,6 +93,27 @@ def begun(
         **circumstances(code),
     )
     return receipt, False
+
+
+def _given_id(given: Arguments, now: datetime, *, taken: bool) -> str | None:
+    """The id that the caller gave, if the run can have it.
+
+    An id that shows a time (a UUID of version 7) shows the start of its run: the run then started
+    when its id was made, unless that is long ago.
+    """
+    if given.run_id is None or taken:
+        return None
+    shown = time_in(given.run_id)
+    if shown is None or abs(now - shown) <= CLOCK_SKEW:
+        return given.run_id
+    log.warning(
+        "%s run %s is a UUID of version 7 from %s, which is not when this run started, so it gets "
+        "an id of its own.",
+        given.task,
+        given.run_id,
+        shown.isoformat(),
+    )
+    return None
 
 
 def _new_id(attempt: Orchestrator | None, now: datetime) -> str:

@@ -3,17 +3,30 @@
 from ubunye_core.codec import MAX_RECEIPT_BYTES, decode, encode
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.runids import time_in
+from ubunye_core.stores.capabilities import (
+    Compacts,
+    Examines,
+    Finding,
+    FindsAttempt,
+    FindsSuccess,
+    GivesClaims,
+    ListsTasks,
+    Removes,
+    Repaired,
+    Repairs,
+    SavesMany,
+    Scans,
+    SetsHeartbeat,
+    Settled,
+    TellsSettled,
+)
+from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
 from ubunye_core.stores.ends import standing
 from ubunye_core.stores.files import FileStore
 from ubunye_core.stores.memory import MemoryStore
-from ubunye_core.stores.protocol import (
-    Found,
-    ListsTasks,
-    ReceiptStore,
-    SetsHeartbeat,
-    Unreadable,
-)
+from ubunye_core.stores.protocol import Found, ReceiptStore, Unreadable
 from ubunye_core.stores.select import could_be_since, select
+from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.stores.url import open_store
 
 __all__ = [
@@ -21,16 +34,35 @@ __all__ = [
     "open_store",
     "FileStore",
     "MemoryStore",
-    # what a store is, what it may offer, and what it answers with
+    # what a store is, and what it answers with
     "ReceiptStore",
-    "ListsTasks",
-    "SetsHeartbeat",
     "Found",
     "Unreadable",
+    # what it may offer besides
+    "ListsTasks",
+    "SetsHeartbeat",
+    "FindsSuccess",
+    "FindsAttempt",
+    "TellsSettled",
+    "Settled",
+    "Scans",
+    "SavesMany",
+    "GivesClaims",
+    "ClaimKey",
+    "Claim",
+    "Held",
+    "Removes",
+    "Compacts",
+    "Repairs",
+    "Repaired",
+    "Examines",
+    "Finding",
     # the rules that all stores share
     "check_task",
     "check_run_id",
     "standing",
+    "check_claim",
+    "end_of_the_old_holder",
     "select",
     "could_be_since",
     "time_in",

@@ -9,6 +9,10 @@ from dataclasses import replace
 
 from ubunye_core.errors import ReceiptConflictError
 from ubunye_core.receipt import Receipt
+from ubunye_core.runids import shows_its_start
+
+TAKEN_OVER = "takeover"
+"""``ended_by`` of a run whose claim another run has taken over: its own word comes too late."""
 
 
 def standing(current: Receipt | None, offered: Receipt) -> Receipt | None:
@@ -21,9 +25,11 @@ def standing(current: Receipt | None, offered: Receipt) -> Receipt | None:
 
     Raises:
         ReceiptConflictError: the run has ended, and is offered another end; or it is on record
-            with other variables, so that it is another run of the same id.
+            with other variables, so that it is another run of the same id; or its id shows
+            another start than its own, so that no store could find it by its name.
     """
     if current is None:
+        _check_that_its_id_shows_its_start(offered)
         return offered
     if current.variables and offered.variables and current.variables != offered.variables:
         raise ReceiptConflictError(
@@ -35,7 +41,7 @@ def standing(current: Receipt | None, offered: Receipt) -> Receipt | None:
         return offered
     if not offered.status.is_final:
         return None
-    if current.ended_by is not None and offered.ended_by is None:
+    if _gives_way(current, offered):
         return offered
     if current.status is offered.status:
         return None
@@ -43,3 +49,19 @@ def standing(current: Receipt | None, offered: Receipt) -> Receipt | None:
         f"Run {current.run_id} of {current.task} has ended as {current.status}; "
         f"{offered.status} is not recorded."
     )
+
+
+def _gives_way(current: Receipt, offered: Receipt) -> bool:
+    """Whether an end on record yields to one that comes later."""
+    if current.ended_by in (None, TAKEN_OVER):
+        return False
+    return offered.ended_by in (None, TAKEN_OVER)
+
+
+def _check_that_its_id_shows_its_start(receipt: Receipt) -> None:
+    if not shows_its_start(receipt.run_id, receipt.started_at):
+        raise ReceiptConflictError(
+            f"Run id {receipt.run_id} of {receipt.task} is a UUID of version 7, and shows another "
+            f"start than {receipt.started_at.isoformat()}, so this is not recorded.",
+            hint="Give a run id that shows no time, or none.",
+        )

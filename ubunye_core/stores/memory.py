@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from ubunye_core.codec import decode, encode
-from ubunye_core.errors import AmbiguousRunError, BadReceiptError, ReceiptNotFoundError
+from ubunye_core.errors import (
+    AmbiguousRunError,
+    BadReceiptError,
+    ClaimLostError,
+    ReceiptNotFoundError,
+)
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.runids import time_in
+from ubunye_core.stores.capabilities import Finding
+from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
 from ubunye_core.stores.ends import standing
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.select import select
+from ubunye_core.stores.takeover import end_of_the_old_holder
+from ubunye_core.times import utc_now
 
 _named: dict[str, MemoryStore] = {}
 _naming = threading.Lock()
@@ -25,6 +35,7 @@ class MemoryStore:
     def __init__(self, name: str = "") -> None:
         self.url = f"memory://{name}"
         self._documents: dict[tuple[str, str], bytes] = {}
+        self._claims: dict[tuple[str, str], _Claimed] = {}
         self._lock = threading.RLock()
 
     def save(self, receipt: Receipt) -> None:
@@ -91,6 +102,69 @@ class MemoryStore:
         with self._lock:
             return sorted({task for task, _ in self._documents})
 
+    def scan(self, task: str) -> Iterator[Receipt | Unreadable]:
+        """Every receipt of a task."""
+        found = self.search(task)
+        yield from found
+        yield from found.unreadable
+
+    def remove(self, task: str, run_ids: Sequence[str]) -> int:
+        """Remove the receipts of these runs."""
+        with self._lock:
+            keys = [(check_task(task), check_run_id(run_id)) for run_id in run_ids]
+            return sum(self._documents.pop(key, None) is not None for key in keys)
+
+    def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
+        """Take the right to run, or learn who has it."""
+        check_claim(run_id, lease)
+        with self._lock:
+            known, now = self._claims.get((key.task, key.digest)), utc_now()
+            token = 1
+            if known is not None:
+                if known.is_held_at(now) and known.run_id != run_id:
+                    return known.held(key)
+                if known.is_open and known.run_id != run_id:
+                    end_of_the_old_holder(
+                        self, known.held(key), claimed_at=known.claimed_at, now=now
+                    )
+                again = known.is_open and known.run_id == run_id
+                token = known.token if again else known.token + 1
+            claimed = _Claimed(run_id, token, lease, claimed_at=now, until=now + lease)
+            self._claims[key.task, key.digest] = claimed
+            return Claim(key=key, run_id=run_id, token=token, lease=lease)
+
+    def renew(self, claim: Claim) -> None:
+        """Begin the lease anew."""
+        with self._lock:
+            known = self._own(claim)
+            if known is None:
+                raise ClaimLostError(f"Run {claim.run_id} has lost its claim on {claim.key.task}.")
+            known.until = utc_now() + claim.lease
+
+    def release(self, claim: Claim) -> None:
+        """Give the right back."""
+        with self._lock:
+            known = self._own(claim)
+            if known is not None:
+                known.is_open = False
+
+    def holder(self, key: ClaimKey) -> Held | None:
+        """Who has the right now."""
+        with self._lock:
+            known = self._claims.get((key.task, key.digest))
+            return known.held(key) if known is not None and known.is_held_at(utc_now()) else None
+
+    def _own(self, claim: Claim) -> _Claimed | None:
+        """The claim on record, if it is still this one."""
+        known = self._claims.get((claim.key.task, claim.key.digest))
+        return known if known and known.is_open and known.token == claim.token else None
+
+    def examine(self) -> Iterator[Finding]:
+        """What this store promises."""
+        yield Finding(what="write", good=True, why="it is in this process")
+        yield Finding(what="durability", good=False, why="it is gone when this process ends")
+        yield Finding(what="claim", good=True, why="one at a time, among the threads of a process")
+
     def put_document(self, task: str, run_id: str, document: bytes) -> None:
         """Place any bytes where a receipt would be: damage, for tests."""
         with self._lock:
@@ -102,6 +176,24 @@ class MemoryStore:
         if (receipt.task, receipt.run_id) != key:
             raise BadReceiptError(where, "its place is not the task and run id that stand in it")
         return receipt
+
+
+@dataclass
+class _Claimed:
+    """A claim on record; it stays when it is given back, for its token."""
+
+    run_id: str
+    token: int
+    lease: timedelta
+    claimed_at: datetime
+    until: datetime
+    is_open: bool = True
+
+    def is_held_at(self, now: datetime) -> bool:
+        return self.is_open and now < self.until
+
+    def held(self, key: ClaimKey) -> Held:
+        return Held(key=key, run_id=self.run_id, token=self.token, until=self.until)
 
 
 def open_memory(url: str) -> MemoryStore:

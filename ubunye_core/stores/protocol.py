@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Protocol, overload
 
 from ubunye_core.receipt import Receipt, Status
@@ -112,21 +112,4 @@ class ReceiptStore(Protocol):
             What fits, newest first; and as ``unreadable`` what could be among it and cannot be
             read. An unknown task has nothing of either.
         """
-        ...
-
-
-class ListsTasks(Protocol):
-    """A store may offer this: it knows which tasks it holds. Patterns of tasks need it."""
-
-    def tasks(self) -> list[str]:
-        """Every task with a receipt, readable or not, in order."""
-        ...
-
-
-class SetsHeartbeat(Protocol):
-    """A store may offer this: a save costs so much that 30 seconds are too often for it."""
-
-    @property
-    def heartbeat_every(self) -> timedelta:
-        """How often a running run is to show a sign of life here."""
         ...

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from ubunye_core.batch import agrees
 from ubunye_core.receipt import Receipt, Status
+from ubunye_core.runids import A_NAME_SHOWS
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.times import as_utc
-
-A_NAME_SHOWS = timedelta(milliseconds=1)
-"""How finely a name tells when its run started: within the millisecond, it may be any time."""
 
 
 def select(

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from importlib import import_module
 
-from ubunye_core.errors import ConfigError, StoreNotNamedError, UnknownStoreError
+from ubunye_core.errors import (
+    ConfigError,
+    MissingExtraError,
+    StoreNotNamedError,
+    UnknownStoreError,
+)
 from ubunye_core.masking import masked_url
 from ubunye_core.stores.files import open_files
-from ubunye_core.stores.memory import open_memory
 from ubunye_core.stores.protocol import ReceiptStore
 
 STORE_VARIABLE = "UBUNYE_STORE"
@@ -17,7 +22,14 @@ ENTRY_POINTS = "ubunye_receipts.stores"
 
 _LIKE_A_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
-_BUILT_IN: dict[str, Callable[[str], ReceiptStore]] = {"file": open_files, "memory": open_memory}
+_BUILT_IN = {
+    "file": "ubunye_core.stores.files:open_files",
+    "memory": "ubunye_core.stores.memory:open_memory",
+}
+"""Where the stores of this library are opened. Each is imported when it is asked for."""
+
+_EXTRAS: dict[str, str] = {}
+"""The extra that brings what a scheme needs."""
 
 
 StoreLike = ReceiptStore | str | os.PathLike[str] | None
@@ -58,8 +70,24 @@ def open_store(url: str | os.PathLike[str] | None = None) -> ReceiptStore:
                 hint=f"Write file:///srv/receipts, or ./{named} for a folder of this name.",
             )
         return open_files(named)
-    factory = _BUILT_IN.get(scheme.lower()) or _from_plugin(scheme.lower())
-    return factory(named)
+    return _factory(scheme.lower())(named)
+
+
+def _factory(scheme: str) -> Callable[[str], ReceiptStore]:
+    """What opens the store of a scheme."""
+    place = _BUILT_IN.get(scheme)
+    if place is None:
+        return _from_plugin(scheme)
+    module, _, name = place.partition(":")
+    try:
+        factory: Callable[[str], ReceiptStore] = getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        if scheme not in _EXTRAS:
+            raise
+        raise MissingExtraError(
+            f"The store {scheme}:// needs {error.name}, which is not installed.", _EXTRAS[scheme]
+        ) from error
+    return factory
 
 
 def _from_plugin(scheme: str) -> Callable[[str], ReceiptStore]:

@@ -26,7 +26,7 @@ CALC = "pay/monthly/calc"
 
 
 def test_a_list_has_the_newest_runs_first_with_whole_ids(ask, keep):
-    ids = ["01a229a0-6467-7f90-b2b7-9f8fe24487aa", "01a229a0-6467-7f90-b2b7-9f8fe24487ab"]
+    ids = ["01a229a0-6467-4f90-b2b7-9f8fe24487aa", "01a229a0-6467-4f90-b2b7-9f8fe24487ab"]
     for hours, run_id in zip((2, 1), ids, strict=True):
         keep("error", hours_ago=hours, run_id=run_id)
     lines = ask("list", CALC).out.splitlines()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 PROGRAM = str(Path(sys.executable).with_name("ubunye-runs"))
-RUN = "01a229a0-6467-7f90-b2b7-9f8fe24487aa"
+RUN = "01a229a0-6467-4f90-b2b7-9f8fe24487aa"
 NOW = "2026-10-31T12:00:00Z"
 
 

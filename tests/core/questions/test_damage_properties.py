@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.core.questions.builders import CALC, NOW, a_run, a_window, an_attempt
 from ubunye_core import OnFailed, Receipt, Requirement, Status, Verdict, check_upstream, job_health
+from ubunye_core.runids import new_run_id
 from ubunye_core.stores import MemoryStore
 
 OCTOBER = {"month": "2026-10"}
@@ -54,7 +55,8 @@ def runs(draw: st.DrawFn, windows: bool = False) -> Receipt:
     if draw(st.integers(0, 9)) == 0:
         run = replace(run, run_id=f"r-{next(_names)}")
     if draw(st.integers(0, 19)) == 0:
-        run = replace(run, started_at=NOW + timedelta(days=40_000), ended_at=None)
+        start = NOW + timedelta(days=40_000)
+        run = replace(run, started_at=start, ended_at=None, run_id=new_run_id(start))
     return run
 
 
