@@ -7,6 +7,11 @@ A store's test is a class with a fixture::
         def store(self, tmp_path):
             return open_store(f"mine://{tmp_path}")
 
+Beside it, for what a store offers, stand ``HoldsDocuments`` (others can place documents in it),
+``ProcessConformance`` (a URL opens it in several processes), ``ClaimsConformance`` and
+``ClaimsAcrossProcesses`` (it gives claims). Long tests are marked ``slow``, those of minutes
+``soak``: register these markers to choose by them; without, a soak test is skipped.
+
 An engine's is a class with a fixture that hashes a ``pyarrow.Table`` by way of the engine::
 
     class TestMyEngine(HashConformance):
@@ -17,11 +22,11 @@ An engine's is a class with a fixture that hashes a ``pyarrow.Table`` by way of 
 
 import pytest
 
-pytest.register_assert_rewrite(
-    *(f"{__name__}.{name}" for name in ("reading", "ends", "writers", "damage", "hash_conformance"))
-)
+_TESTS = "reading ends writers damage claims children processes races hash_conformance"
+pytest.register_assert_rewrite(*(f"{__name__}.{name}" for name in _TESTS.split()))
 
 from ubunye_core.testing.builders import A_TASK, a_receipt, a_step, at  # noqa: E402
+from ubunye_core.testing.claims import ClaimsConformance  # noqa: E402
 from ubunye_core.testing.damage import DAMAGED, HoldsDocuments  # noqa: E402
 from ubunye_core.testing.hash_conformance import (  # noqa: E402
     HashAnswer,
@@ -30,12 +35,17 @@ from ubunye_core.testing.hash_conformance import (  # noqa: E402
     HashVector,
     hash_vectors,
 )
+from ubunye_core.testing.processes import ProcessConformance  # noqa: E402
+from ubunye_core.testing.races import ClaimsAcrossProcesses  # noqa: E402
 from ubunye_core.testing.stores import StoreConformance  # noqa: E402
 from ubunye_core.testing.writers import HOSTILE_SEGMENTS  # noqa: E402
 
 __all__ = [
     "StoreConformance",
     "HoldsDocuments",
+    "ProcessConformance",
+    "ClaimsConformance",
+    "ClaimsAcrossProcesses",
     "DAMAGED",
     "HOSTILE_SEGMENTS",
     "A_TASK",

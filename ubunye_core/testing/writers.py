@@ -10,8 +10,9 @@ import pytest
 
 from ubunye_core.errors import InvalidNameError, ReceiptConflictError
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.stores import ReceiptStore, open_store
+from ubunye_core.stores import ReceiptStore
 from ubunye_core.testing.builders import A_TASK, a_receipt, a_step, at
+from ubunye_core.testing.handles import Handles
 
 HOSTILE_SEGMENTS = [
     "", ".", "..", "../x", "a/b", "/etc", "a\\b", "-rf", ".hidden", "a\0b", "a\nb", "a b", "a\n",
@@ -21,12 +22,8 @@ HOSTILE_SEGMENTS = [
 WRITERS = 8
 
 
-class Writes:
+class Writes(Handles):
     """Tests of writers that meet, and of names that must not reach a place."""
-
-    def reopened(self, store: ReceiptStore) -> ReceiptStore:
-        """The same store through another handle; override it where the URL is not enough."""
-        return open_store(store.url)
 
     def test_another_handle_sees_a_save_at_once(self, store: ReceiptStore) -> None:
         other = self.reopened(store)
