@@ -222,6 +222,16 @@ def needs_election(current: Event | None, following: Event) -> bool:
     return current is None or following.is_end
 
 
+def election(event: Event) -> tuple[str, int]:
+    """The app transaction by which an event is elected: its id, and its version.
+
+    The same in every store that writes this table, so that writers of different kinds meet too. Of
+    several commits of one id that are under way at once, Delta takes one. Its versions grow with
+    the turn, so that a writer that came too late is seen as such.
+    """
+    return f"ubunye-receipts/{event.task}/{event.run_id}", event.turn + 1
+
+
 def receipt_of(event: Event, *, where: str) -> Receipt:
     """The receipt of a row that was read with all of its columns.
 

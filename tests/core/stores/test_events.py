@@ -53,6 +53,14 @@ def test_a_heartbeat_that_did_not_see_the_end_does_not_undo_it() -> None:
     assert not events.needs_election(running, late)
 
 
+def test_an_election_is_of_one_run_and_its_versions_grow_with_the_turn() -> None:
+    running, end = saved(RUNNING, a_receipt())
+    assert events.election(running)[0] == events.election(end)[0]
+    assert (events.election(running)[1], events.election(end)[1]) == (1, 2)
+    (other,) = saved(a_receipt(run_id="run-2"))
+    assert events.election(other)[0] != events.election(running)[0]
+
+
 def test_first_saves_and_ends_need_an_election() -> None:
     running, end = saved(RUNNING, a_receipt())
     assert events.needs_election(None, running)
