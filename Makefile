@@ -13,7 +13,7 @@ UV := .tools/bin/uv
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup engine demo test test-slow suites test-all soak bench check format wheel docs lock clean
+.PHONY: help setup engine jars demo test test-slow suites test-all soak bench check format wheel docs lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -22,6 +22,10 @@ help: ## List the targets
 
 setup: .venv/.ready ## Make .venv: this project, every extra, and the tools, exactly as locked
 engine: .venv-engine/.ready ## Make .venv-engine: the published ubunye-engine that tests compare with
+
+# Looks at every jar, not at a date, and takes no time when all is there.
+jars: ## Bring the jars of Delta for Spark, exactly as locked, into .jars
+	@tools/jars.sh .jars requirements/jars.lock
 
 .tools/.ready: requirements/tools.lock tools/environment.sh
 	@tools/environment.sh .tools requirements/tools.lock
@@ -44,7 +48,7 @@ test: setup engine ## Run the fast tests (a few minutes)
 	@$(PYTEST) -m "not slow and not soak" --suite-report=.suites/fast.json
 
 # The slow tests alone; 5 is pytest's word for "none selected", and the suites' check comes after.
-test-slow: setup engine
+test-slow: setup engine jars
 	@$(PYTEST) -m "slow and not soak" --suite-report=.suites/slow.json || [ $$? -eq 5 ]
 
 suites: setup
@@ -86,6 +90,6 @@ lock: .tools/.ready ## Write the locks anew (UPGRADE=--upgrade takes the newest 
 	@$(COMPILE) --group engine -o requirements/engine.lock
 
 clean: ## Remove environments, caches and results
-	@rm -rf .tools .venv .venv-* .environment.lock build dist site .demo
+	@rm -rf .tools .venv .venv-* .jars .environment.lock build dist site .demo
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .suites
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

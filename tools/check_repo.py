@@ -21,6 +21,7 @@ MOST_LINES = 400
 _ADDRESS = re.compile(r"://|@\s*file:|^\s*-|(^|\s)--(index|extra-index|find-links|trusted)")
 _HASH = re.compile(r"^\s+--hash=sha256:[0-9a-f]{64}( \\)?$")
 _PIN = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]*(\[[a-z,_-]+\])?==[^\s;]+( ; [^\\]+?)? \\$")
+_JAR = re.compile(r"^[A-Za-z0-9._-]+(:[A-Za-z0-9._-]+){2} sha256:[0-9a-f]{64}$")
 
 
 def locks_hold_no_addresses(root: Path) -> Iterator[str]:
@@ -31,10 +32,11 @@ def locks_hold_no_addresses(root: Path) -> Iterator[str]:
         for number, line in enumerate(lock.read_text(encoding="utf-8").splitlines(), 1):
             if _HASH.match(line):
                 hashed = number
-            elif _PIN.match(line):
+            elif _PIN.match(line) or _JAR.match(line):
                 if pinned and hashed < pinned:
                     yield f"{name}:{pinned}: a name without a hash"
                 pinned = number
+                hashed = number if _JAR.match(line) else hashed  # its hash stands beside it
             elif _ADDRESS.search(line):
                 yield f"{name}:{number}: an address or an option in a lock: {line.strip()}"
             elif line.strip() and not line.lstrip().startswith("#"):

@@ -41,6 +41,13 @@ def test_a_lock_of_pins_and_hashes_is_fine(tmp_path: Path) -> None:
     assert lock(tmp_path, text) == []
 
 
+def test_a_lock_of_jars_is_fine_and_each_has_its_hash_beside_it(tmp_path: Path) -> None:
+    jar = f"io.delta:delta-storage:4.4.0 sha256:{'0' * 64}"
+    assert lock(tmp_path, f"# jars\n{jar}\n{jar}\n") == []
+    for wrong in (jar[:-1], jar.replace(":4.4.0", ""), jar.split()[0], f"a==1.0 \\\n{jar}"):
+        assert lock(tmp_path, f"{jar}\n{wrong}\n") != []
+
+
 @pytest.mark.parametrize(
     "line",
     [
