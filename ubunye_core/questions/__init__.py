@@ -1,13 +1,14 @@
 """What can be asked about receipts."""
 
 from ubunye_core.questions.answer import Verdict
-from ubunye_core.questions.health import Health, TaskHealth, job_health
+from ubunye_core.questions.health import Health, job_health
 from ubunye_core.questions.requirements import (
     OnFailed,
     Requirement,
     RequirementLike,
     requirements_of,
 )
+from ubunye_core.questions.task_health import TaskHealth
 from ubunye_core.questions.taskfiles import read_requirements
 from ubunye_core.questions.upstream import (
     RequirementAnswer,

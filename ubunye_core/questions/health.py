@@ -1,66 +1,27 @@
-"""Is a job healthy? When it last succeeded, what failed since, and what is stuck."""
+"""Is a job healthy? Are several?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import takewhile
 
 from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task_or_pattern, is_pattern
 from ubunye_core.questions.answer import (
-    MEND,
     Moment,
     Verdict,
-    how_it_stands,
-    named,
     together,
-    unavailable,
-    view,
 )
 from ubunye_core.questions.symptoms import (
     Limits,
-    failing,
-    failures,
-    silent,
-    staleness,
-    stuck_runs,
 )
+from ubunye_core.questions.task_health import TaskHealth, cannot_be_told, look_at, well
 from ubunye_core.questions.tasks import fitting_tasks
-from ubunye_core.receipt import Receipt, Status
+from ubunye_core.stores.capabilities import Settled
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
-from ubunye_core.stores.select import could_be_since
 from ubunye_core.stores.url import StoreLike, store_of
-from ubunye_core.times import duration, to_the_second
-
-RUNS_READ = 50
-
-
-@dataclass(frozen=True, kw_only=True)
-class TaskHealth:
-    """How one task stands. True only when it is healthy."""
-
-    task: str
-    verdict: Verdict
-    reason: str
-    last_status: Status | None = None
-    last_run: str | None = None
-    last_success_at: datetime | None = None
-    consecutive_failures: int = 0
-    """Finished runs in a row that have not succeeded since the last success."""
-    retrying: bool = False
-    """The newest run failed, and its scheduler has tries left."""
-    stuck: tuple[str, ...] = ()
-    """Runs that say ``running`` and have shown no sign of life for too long."""
-    stale: bool = False
-    unreadable: tuple[Unreadable, ...] = ()
-    """What could not be read and could change the answer."""
-    retryable: bool = False
-    """Whether asking again may help: the store could not answer."""
-
-    def __bool__(self) -> bool:
-        return self.verdict is Verdict.PASS
+from ubunye_core.times import duration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,11 +85,7 @@ def job_health(
         None if max_age is None else duration(max_age, what="max_age"),
         failure_threshold,
     )
-    found: dict[str, TaskHealth] = {}
-    for name in [check_task_or_pattern(name) for name in names]:
-        for health in _healths(name, opened, moment, limits):
-            found[health.task] = health
-    healths = list(found.values())
+    healths = _healths([check_task_or_pattern(name) for name in names], opened, moment, limits)
     return Health(
         verdict=together(health.verdict for health in healths),
         reason=_summary(healths),
@@ -139,31 +96,50 @@ def job_health(
 
 
 def _healths(
-    name: str, store: ReceiptStore, moment: Moment, limits: Limits
-) -> Iterator[TaskHealth]:
-    """How each task stands that a name or a pattern stands for."""
-    tasks = [name]
-    if is_pattern(name):
+    names: Sequence[str], store: ReceiptStore, moment: Moment, limits: Limits
+) -> list[TaskHealth]:
+    """How each task stands that the names and patterns stand for."""
+    found: dict[str, TaskHealth | None] = {}
+    for name in names:
         try:
-            tasks = fitting_tasks(name, store)
+            tasks = fitting_tasks(name, store) if is_pattern(name) else [name]
         except StoreUnavailableError as error:
-            yield _cannot_be_told(name, store, error)
-            return
+            found[name] = cannot_be_told(name, store, error)
+            continue
         if not tasks:
             reason = f"No task in {store.url} fits {name}."
-            yield TaskHealth(task=name, verdict=Verdict.UNKNOWN, reason=reason)
-    for task in tasks:
-        try:
-            yield _task_health(task, store, moment, limits)
-        except StoreUnavailableError as error:
-            yield _cannot_be_told(task, store, error)
+            found[name] = TaskHealth(task=name, verdict=Verdict.UNKNOWN, reason=reason)
+        for task in tasks:
+            found.setdefault(task, None)
+    to_ask = [task for task, health in found.items() if health is None]
+    found.update(_plainly_well(to_ask, store, moment, limits))
+    return [
+        look_at(task, store, moment, limits) if health is None else health
+        for task, health in found.items()
+    ]
 
 
-def _cannot_be_told(task: str, store: ReceiptStore, error: StoreUnavailableError) -> TaskHealth:
-    bad = unavailable(store, error)
-    return TaskHealth(
-        task=task, verdict=Verdict.UNKNOWN, reason=bad.why, unreadable=(bad,), retryable=True
-    )
+def _plainly_well(
+    tasks: Sequence[str], store: ReceiptStore, moment: Moment, limits: Limits
+) -> dict[str, TaskHealth]:
+    """The tasks whose newest run is a success and in which nothing else needs a look.
+
+    Only a store that offers it tells this at once; it is what a look at the runs would say.
+    """
+    tell = getattr(store, "settled", None)
+    if tell is None:
+        return {}
+    try:
+        settled: Mapping[str, Settled] = tell(tasks)
+    except StoreUnavailableError:  # a look at the runs will say so
+        return {}
+    oldest = None if limits.max_age is None else moment.now - limits.max_age
+    return {
+        task: well(task, last)
+        for task, last in settled.items()
+        if max(last.started_at, last.finished_at) <= moment.now
+        and (oldest is None or (last.window_end is not None and last.window_end >= oldest))
+    }
 
 
 def _summary(healths: Sequence[TaskHealth]) -> str:
@@ -184,91 +160,3 @@ def _summary(healths: Sequence[TaskHealth]) -> str:
 def _few(healths: Sequence[TaskHealth]) -> str:
     more = f" and {len(healths) - 3} more" if len(healths) > 3 else ""
     return ", ".join(health.task for health in healths[:3]) + more
-
-
-def _task_health(task: str, store: ReceiptStore, moment: Moment, limits: Limits) -> TaskHealth:
-    """How one task stands, from its newest runs, and its last success if that is older."""
-    found = store.list_runs(task, RUNS_READ)
-    seen = view(found, found.unreadable, moment)
-    whole = len(found) < RUNS_READ
-    if not whole and len(seen.receipts) < RUNS_READ:  # some had not started at that instant
-        found, whole = store.search(task), True
-        seen = view(found, found.unreadable, moment)
-    successes, unreadable = _successes(seen.receipts), seen.unreadable
-    if not whole and (not successes or staleness(successes, moment.now, limits) is not None):
-        older = store.search(task, Status.SUCCESS)
-        past = view(older, older.unreadable, moment)
-        successes, unreadable = _successes(past.receipts), past.unreadable
-    runs = seen.receipts[:RUNS_READ]
-    return _judge(task, runs, successes, unreadable, moment.now, limits)
-
-
-def _successes(receipts: Sequence[Receipt]) -> list[Receipt]:
-    return [run for run in receipts if run.status is Status.SUCCESS]
-
-
-def _judge(
-    task: str,
-    runs: Sequence[Receipt],
-    successes: Sequence[Receipt],
-    unreadable: Sequence[Unreadable],
-    now: datetime,
-    limits: Limits,
-) -> TaskHealth:
-    """The verdict on one task, and whether something unreadable could change it."""
-    success = successes[0] if successes else None
-    failed, retrying = failures(runs, now, limits)
-    stuck = stuck_runs(runs, now, limits)
-    stale = staleness(successes, now, limits)
-    problems = [symptom for symptom in (failing(failed, limits), stale) if symptom is not None]
-    problems += [silent(run, now) for run in stuck]
-    ran = [run for run in runs if run.status is not Status.SKIPPED]
-    refused = len(list(takewhile(lambda run: run.was_refused, runs)))
-    certain_from = None
-    if problems:
-        verdict, reason = Verdict.FAIL, f"{task}: {'; '.join(each.text for each in problems)}."
-        certain = [each.certain_from for each in problems if each.certain_from is not None]
-        certain_from = max(certain, default=None)
-    elif success is None and not ran:
-        verdict, reason = Verdict.UNKNOWN, f"{task} has never run, as far as the store knows."
-    else:
-        verdict, reason = (
-            Verdict.PASS,
-            f"{task} is healthy: {_good(success, ran, retrying, refused)}.",
-        )
-        certain_from = None if success is None else success.started_at
-    doubtful = tuple(bad for bad in unreadable if could_be_since(bad, certain_from))
-    if doubtful:
-        verdict = Verdict.UNKNOWN
-        reason = (
-            f"{task}: a receipt that could change the answer is unreadable: {named(doubtful)}. "
-            f"{MEND} The others say: {reason}"
-        )
-    return TaskHealth(
-        task=task,
-        verdict=verdict,
-        reason=reason,
-        last_status=runs[0].status if runs else None,
-        last_run=runs[0].run_id if runs else None,
-        last_success_at=None if success is None else success.finished_at,
-        consecutive_failures=len(failed),
-        retrying=retrying,
-        stuck=tuple(run.run_id for run in stuck),
-        stale=stale is not None,
-        unreadable=doubtful,
-    )
-
-
-def _good(success: Receipt | None, ran: Sequence[Receipt], retrying: bool, refused: int) -> str:
-    """What is good about a task, and what is worth a look although it is healthy."""
-    parts = []
-    if success is not None:
-        parts.append(f"it last succeeded at {to_the_second(success.finished_at)}")
-    elif not retrying:
-        parts.append(f"it has not succeeded yet; its newest run is {how_it_stands(ran[0])}")
-    if retrying:
-        parts.append("a failed attempt is to be retried")
-    if refused:
-        runs = "newest run was" if refused == 1 else f"newest {refused} runs were"
-        parts.append(f"but its {runs} refused by a gate")
-    return ", ".join(parts)

@@ -131,13 +131,20 @@ def _earlier(given: Arguments, store: ReceiptStore) -> list[Receipt]:
             known = store.load(given.task, given.run_id)
             return [known] if known.run_id == given.run_id else []  # it may only begin like this
         if attempt is not None and attempt.ids:
-            runs = store.search(given.task)
-            return [run for run in runs if attempt.is_same_attempt(run.orchestrator)]
+            return _of_attempt(attempt, given.task, store)
     except ReceiptNotFoundError:
         pass
     except Exception as error:  # if it matters, saving will say so loudly
         log.info("%s: earlier receipts could not be read: %s", given.task, error)
     return []
+
+
+def _of_attempt(attempt: Orchestrator, task: str, store: ReceiptStore) -> list[Receipt]:
+    """The receipts of a scheduler's attempt."""
+    find = getattr(store, "of_attempt", None)
+    if find is not None:
+        return list(find(task, attempt))
+    return [run for run in store.search(task) if attempt.is_same_attempt(run.orchestrator)]
 
 
 def _is_of_other_data(known: Receipt, variables: Mapping[str, str], window: Window | None) -> bool:

@@ -69,6 +69,16 @@ class Settled:
     """``Receipt.finished_at``."""
     window_end: datetime | None = None
 
+    @classmethod
+    def of(cls, receipt: Receipt) -> Settled:
+        """What is told of a run."""
+        return cls(
+            run_id=receipt.run_id,
+            started_at=receipt.started_at,
+            finished_at=receipt.finished_at,
+            window_end=None if receipt.window is None else receipt.window.end,
+        )
+
 
 class TellsSettled(Protocol):
     """It tells at once which of many tasks are plainly well. Health asks this."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from ubunye_core.batch import Batch
 from ubunye_core.codec import decode, encode
 from ubunye_core.errors import (
     AmbiguousRunError,
@@ -15,9 +16,9 @@ from ubunye_core.errors import (
     ReceiptNotFoundError,
 )
 from ubunye_core.names import check_run_id, check_task
-from ubunye_core.receipt import Receipt, Status
+from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.runids import time_in
-from ubunye_core.stores.capabilities import Finding
+from ubunye_core.stores.capabilities import Finding, Settled
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
 from ubunye_core.stores.ends import standing
 from ubunye_core.stores.protocol import Found, Unreadable
@@ -101,6 +102,33 @@ class MemoryStore:
         """Every task with a receipt, in order."""
         with self._lock:
             return sorted({task for task, _ in self._documents})
+
+    def success_by_batch(self, task: str, batch: Mapping[str, str], *, whole: bool) -> Found | None:
+        """The newest success of a batch, and the newest run of it."""
+        asked = Batch.of(batch)
+        runs = [
+            run for run in self.search(task, batch=batch) if not whole or run.batch.is_same(asked)
+        ]
+        success = next((run for run in runs if run.status is Status.SUCCESS), None)
+        return (
+            None
+            if success is None
+            else Found({run.run_id: run for run in (runs[0], success)}.values())
+        )
+
+    def of_attempt(self, task: str, attempt: Orchestrator) -> Found:
+        """The receipts of a task that stand for this attempt."""
+        return Found(run for run in self.search(task) if attempt.is_same_attempt(run.orchestrator))
+
+    def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
+        """Those of the tasks whose newest run is a success, and that need no other look."""
+        told = {}
+        for task in tasks:
+            found = self.search(task)
+            quiet = not found.unreadable and all(run.status.is_final for run in found)
+            if quiet and found and found[0].status is Status.SUCCESS:
+                told[task] = Settled.of(found[0])
+        return told
 
     def scan(self, task: str) -> Iterator[Receipt | Unreadable]:
         """Every receipt of a task."""
