@@ -22,7 +22,7 @@ An engine's is a class with a fixture that hashes a ``pyarrow.Table`` by way of 
 
 import pytest
 
-_TESTS = "reading ends writers damage claims children processes races hash_conformance"
+_TESTS = "reading ends writers offers damage claims children processes races hash_conformance"
 pytest.register_assert_rewrite(*(f"{__name__}.{name}" for name in _TESTS.split()))
 
 from ubunye_core.testing.builders import A_TASK, a_receipt, a_step, at  # noqa: E402
