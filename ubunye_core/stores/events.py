@@ -107,6 +107,17 @@ def check_columns(found: Mapping[str, str], *, where: str) -> None:
             )
 
 
+PROPERTIES = {
+    "delta.checkpointInterval": "100",
+    "delta.logRetentionDuration": "interval 7 days",
+    "delta.deletedFileRetentionDuration": "interval 1 days",
+    "delta.setTransactionRetentionDuration": "interval 1 days",
+    "delta.dataSkippingStatsColumns": "run_id,event,status,started_at,batch_key,attempt_key",
+}
+"""Properties that the table is made with. The log does not grow for ever: not by its versions, and
+not by the elections, which Delta forgets a day later. No writer takes that long between its look
+and its commit."""
+
 STANDING_FIRST = (
     "coalesce(turn, 0) DESC, CASE WHEN status = 'running' THEN 1 ELSE 0 END, "
     "CASE WHEN status = 'running' THEN '' ELSE coalesce(event, '') END, "

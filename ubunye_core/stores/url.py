@@ -23,12 +23,17 @@ ENTRY_POINTS = "ubunye_receipts.stores"
 _LIKE_A_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 _BUILT_IN = {
+    "delta+file": "ubunye_core.stores.delta:open_delta",
+    "delta+s3": "ubunye_core.stores.delta:open_delta",
     "file": "ubunye_core.stores.files:open_files",
     "memory": "ubunye_core.stores.memory:open_memory",
 }
 """Where the stores of this library are opened. Each is imported when it is asked for."""
 
-_EXTRAS: dict[str, str] = {}
+_EXTRAS: dict[str, str] = {
+    "delta+file": "delta",
+    "delta+s3": "delta",
+}
 """The extra that brings what a scheme needs."""
 
 

@@ -1,0 +1,176 @@
+"""The store: its four methods, and what it offers beyond them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+
+from ubunye_core.errors import AmbiguousRunError, ReceiptNotFoundError
+from ubunye_core.names import check_run_id, check_task
+from ubunye_core.receipt import Orchestrator, Receipt, Status
+from ubunye_core.stores.capabilities import Settled
+from ubunye_core.stores.delta import sql, upkeep, writing
+from ubunye_core.stores.delta.place import Place, place_of
+from ubunye_core.stores.delta.reading import Reading
+from ubunye_core.stores.delta.shape import of_events
+from ubunye_core.stores.delta.table import Table, telling, until_it_holds
+from ubunye_core.stores.events import attempt_key, batch_key, receipt_of, standing_events
+from ubunye_core.stores.protocol import Found, Unreadable
+
+_HEALTH_LOOKS_AT = 50
+_REMOVED_AT_ONCE = 1_000
+
+
+class DeltaStore:
+    """Receipts in a Delta table, one row for each save.
+
+    A save is a commit: whole, and seen by every process at once. Threads may share a store;
+    a process that was forked from one that had used it may not. A table that does not exist is
+    ``StoreUnavailableError`` to a reader; a writer makes it.
+    """
+
+    heartbeat_every = timedelta(minutes=10)
+
+    def __init__(self, place: Place) -> None:
+        self.url = place.url
+        self._reads, self._writes = Table(place, of_events(place)), Table(place, of_events(place))
+
+    def save(self, receipt: Receipt) -> None:
+        """Keep a receipt, by the rules about ends."""
+        check_task(receipt.task)
+        check_run_id(receipt.run_id)
+        if writing.save(self._writes, receipt):
+            upkeep.after_an_append(self._writes, receipt.task)
+
+    def save_many(self, receipts: Iterable[Receipt]) -> None:
+        """Keep receipts, thousands in one commit."""
+        writing.save_many(self._writes, map(_checked, receipts))
+
+    def load(self, task: str, run_id: str) -> Receipt:
+        """The receipt of one run, by its whole id or a beginning that fits one run only."""
+        check_task(task)
+        check_run_id(run_id)
+        reading = self._reading()
+        whole = standing_events(reading.of_runs(task, [run_id]))
+        if not whole:
+            fitting = [*sql.of_task(task), sql.begins_with(run_id)]
+            begins = standing_events(reading.events(sql.select(sql.KEYS, fitting)))
+            if not begins:
+                raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
+            if len(begins) > 1:
+                raise AmbiguousRunError(run_id, sorted(event.run_id for event in begins))
+            whole = standing_events(reading.of_runs(task, [begins[0].run_id]))
+        return receipt_of(whole[0], where=reading.where(whole[0]))
+
+    def list_runs(self, task: str, n: int = 20) -> Found:
+        """The newest ``n`` readable receipts of a task."""
+        return self.search(task, limit=n)
+
+    def search(
+        self,
+        task: str | None = None,
+        status: Status | None = None,
+        since: datetime | None = None,
+        *,
+        batch: Mapping[str, str] | None = None,
+        limit: int | None = None,
+    ) -> Found:
+        """The receipts that fit everything given."""
+        if task is not None:
+            check_task(task)
+        wanted = None if status is None else Status(status)
+        return self._reading().search(task, wanted, since, batch, limit)
+
+    def tasks(self) -> list[str]:
+        """Every task with a receipt, in order."""
+        with self._reads.lock:
+            table = self._reads.now()
+            with telling(self._reads.place, "read"):
+                named = {partition["task"] for partition in table.partitions()}
+        return sorted(filter(None, named))
+
+    def success_by_batch(self, task: str, batch: Mapping[str, str], *, whole: bool) -> Found | None:
+        """The newest success of a batch and the newest run of it."""
+        check_task(task)
+        reading = self._reading()
+        key = f"batch_key = {sql.quoted(batch_key(batch))}"
+        fitting = [key] if whole else sql.that_fit(None, None, batch)
+        standing = sql.standing(sql.KEYS, of=sql.of_task(task), fitting=fitting)
+        of_batch = reading.events(sql.newest(standing, None))
+        wins = [event for event in of_batch if event.status == Status.SUCCESS]
+        if not wins or not all(event.status and event.started_at for event in of_batch):
+            return None
+        found = reading.found(task, [of_batch[0], wins[0]], batch=batch)
+        wanted = {(of_batch[0].run_id), (wins[0].run_id)}
+        return found if {receipt.run_id for receipt in found} == wanted else None
+
+    def of_attempt(self, task: str, attempt: Orchestrator) -> Found:
+        """The receipts of a task that stand for this attempt."""
+        check_task(task)
+        reading = self._reading()
+        fitting = [f"attempt_key = {sql.quoted(attempt_key(attempt))}"]
+        standing = reading.events(sql.standing(sql.KEYS, of=sql.of_task(task), fitting=fitting))
+        found = reading.found(task, standing)
+        return Found(
+            (receipt for receipt in found if attempt.is_same_attempt(receipt.orchestrator)),
+            found.unreadable,
+        )
+
+    def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
+        """Those of the tasks whose newest run is a success, with that run."""
+        if not tasks:
+            return {}
+        query = sql.settled([check_task(task) for task in tasks], looked_at=_HEALTH_LOOKS_AT)
+        return {
+            str(row["task"]): Settled(
+                run_id=str(row["run_id"]),
+                started_at=row["started_at"],
+                finished_at=row["ended_at"] or row["started_at"],
+                window_end=row["window_end"],
+            )
+            for row in self._reading().tell(query)
+            if not row["in_doubt"] and row["status"] == Status.SUCCESS
+        }
+
+    def scan(self, task: str) -> Iterator[Receipt | Unreadable]:
+        """Every receipt of a task."""
+        check_task(task)
+        reading = self._reading()
+        yield from map(reading.read, reading.every(task))
+
+    def remove(self, task: str, run_ids: Sequence[str]) -> int:
+        """Remove the receipts of these runs, up to a thousand in one commit."""
+        check_task(task)
+        ids = sorted({check_run_id(run_id) for run_id in run_ids})
+        parts = [ids[at : at + _REMOVED_AT_ONCE] for at in range(0, len(ids), _REMOVED_AT_ONCE)]
+        return sum(
+            until_it_holds(self._writes.place, lambda part=part: self._remove(task, part))  # type: ignore[misc]
+            for part in parts
+        )
+
+    def _remove(self, task: str, run_ids: Sequence[str]) -> int:
+        where = [*sql.of_task(task), sql.one_of("run_id", run_ids)]
+        with self._writes.lock:
+            found = self._writes.snapshot().rows(sql.select(["run_id"], where))
+            count = len({row["run_id"] for row in found})
+            if count:
+                self._writes.delete(" AND ".join(where))
+            return count
+
+    def compact(self) -> None:
+        """Join the small files of all tasks; remove those joined more than a day ago."""
+        until_it_holds(self._writes.place, lambda: upkeep.compact(self._writes))
+
+    def _reading(self) -> Reading:
+        return Reading(self._reads.snapshot(), self.url)
+
+
+def _checked(receipt: Receipt) -> Receipt:
+    check_task(receipt.task)
+    check_run_id(receipt.run_id)
+    return receipt
+
+
+def open_delta(url: str) -> DeltaStore:
+    """The store in the Delta table that ``delta+file://`` or ``delta+s3://`` names."""
+    return DeltaStore(place_of(url))

@@ -1,0 +1,61 @@
+"""What keeps a table of many small commits fast: joining its files, and removing the old ones."""
+
+from __future__ import annotations
+
+import logging
+
+from ubunye_core.errors import StoreUnavailableError
+from ubunye_core.stores.delta.table import LostError, Table, telling, written_like
+
+logger = logging.getLogger(__name__)
+
+DUE_AT = 32
+"""Files of one task: so many are joined by the writer that wrote the last of them."""
+SWEEP_EVERY = 1024
+"""Versions between two sweeps of files that were joined more than a day ago."""
+_LARGE = 32 * 1024 * 1024
+"""Bytes: a file of this size is left as it is."""
+
+
+def after_an_append(table: Table, task: str) -> None:
+    """Join the files of a task when it is time. A save has succeeded already, so nothing is raised.
+
+    Joining changes no row: it cannot conflict with an append, and of two that join one gives up.
+    """
+    try:
+        with table.lock:
+            now = table.now()
+            with telling(table.place, "compacted"):
+                files = now.file_uris(file_pruning_predicate=[("task", "=", task)])
+                if files and len(files) % DUE_AT == 0:
+                    now.optimize.compact(
+                        [("task", "=", task)],
+                        target_size=_LARGE,
+                        writer_properties=written_like(),
+                    )
+                if now.version() % SWEEP_EVERY == 0:
+                    now.vacuum(dry_run=False)
+    except (StoreUnavailableError, LostError) as error:
+        logger.info("The files of %s were not joined now: %s", task, error)
+
+
+def compact(table: Table) -> None:
+    """Join the files of all tasks, and remove those that nobody has needed for a day.
+
+    Raises:
+        StoreUnavailableError: it cannot be done now.
+    """
+    with table.lock:
+        now = table.now()
+        with telling(table.place, "compacted"):
+            now.optimize.compact(target_size=_LARGE, writer_properties=written_like())
+            now.create_checkpoint()
+            now.vacuum(dry_run=False, full=True)
+
+
+def count_files(table: Table) -> tuple[int, int]:
+    """How many files the table has, and how many tasks."""
+    with table.lock:
+        now = table.now()
+        with telling(table.place, "read"):
+            return len(now.file_uris()), len(now.partitions())
