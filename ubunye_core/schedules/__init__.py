@@ -1,0 +1,7 @@
+"""When a task is to run, and for which period of data."""
+
+from ubunye_core.schedules.calendar import Calendar
+from ubunye_core.schedules.periods import Period
+from ubunye_core.schedules.schedule import Of, Schedule, ScheduledWindow
+
+__all__ = ["Calendar", "Of", "Period", "Schedule", "ScheduledWindow"]

@@ -1,0 +1,101 @@
+"""The instants at which a schedule fires."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Protocol
+from zoneinfo import ZoneInfo
+
+from cronsim import CronSim, CronSimError
+
+from ubunye_core.errors import ConfigError
+
+SHORTEST_INTERVAL = timedelta(minutes=1)
+
+
+class Firings(Protocol):
+    """Instants in UTC, without end in both directions."""
+
+    def after(self, moment: datetime) -> Iterator[datetime]:
+        """Those from ``moment`` on, included, in order."""
+        ...
+
+    def before(self, moment: datetime) -> datetime | None:
+        """The last one earlier than ``moment``; None where there never was one."""
+        ...
+
+
+@dataclass(frozen=True)
+class Cron:
+    """What a cron expression of five fields fires in a zone, by what a wall clock shows there.
+
+    A fixed time in the hour that the clocks skip fires at the moment they do. One in the hour that
+    they show twice fires once, unless it would fire in every hour.
+
+    Raises:
+        ConfigError: it is no such expression, or never fires.
+    """
+
+    expression: str
+    zone: ZoneInfo
+
+    def __post_init__(self) -> None:
+        hint = "Write five fields, minute first: 0 2 * * * is every day at 02:00."
+        if not isinstance(self.expression, str) or len(self.expression.split()) != 5:
+            raise ConfigError(f"{self.expression!r} is no cron expression.", hint=hint)
+        try:
+            next(CronSim(self.expression, datetime(2024, 1, 1, tzinfo=UTC)))
+        except CronSimError as error:
+            raise ConfigError(
+                f"{self.expression!r} is no cron expression: {error}.", hint=hint
+            ) from error
+        except StopIteration:
+            raise ConfigError(f"{self.expression!r} never fires.", hint=hint) from None
+
+    def after(self, moment: datetime) -> Iterator[datetime]:
+        """The firings from ``moment`` on."""
+        last = None
+        begin = (moment - timedelta(minutes=1)).astimezone(self.zone)
+        for local in CronSim(self.expression, begin):
+            at = local.astimezone(UTC)
+            if at >= moment and (last is None or at > last):
+                yield at
+                last = at
+
+    def before(self, moment: datetime) -> datetime | None:
+        """The last firing earlier than ``moment``."""
+        begin = (moment + timedelta(minutes=1)).astimezone(self.zone)
+        for local in CronSim(self.expression, begin, reverse=True):
+            at = local.astimezone(UTC)
+            if at < moment:
+                return at
+        return None
+
+
+@dataclass(frozen=True)
+class Interval:
+    """Instants at equal distances from one of them, in real time.
+
+    Raises:
+        ConfigError: they are less than a minute apart.
+    """
+
+    every: timedelta
+    anchor: datetime
+
+    def __post_init__(self) -> None:
+        if self.every < SHORTEST_INTERVAL:
+            raise ConfigError(f"'every' is {self.every}; a minute is the shortest.")
+
+    def after(self, moment: datetime) -> Iterator[datetime]:
+        """The instants from ``moment`` on."""
+        at = self.anchor - (self.anchor - moment) // self.every * self.every
+        while True:
+            yield at
+            at += self.every
+
+    def before(self, moment: datetime) -> datetime | None:
+        """The last instant earlier than ``moment``."""
+        return next(self.after(moment)) - self.every

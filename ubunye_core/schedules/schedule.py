@@ -1,0 +1,179 @@
+"""A schedule: when a task is due, and which window each firing covers."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from itertools import takewhile
+from typing import TypeVar
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from ubunye_core.errors import ConfigError
+from ubunye_core.schedules.calendar import Calendar
+from ubunye_core.schedules.firings import Cron, Firings, Interval
+from ubunye_core.schedules.periods import Period, boundaries, name_of, reach_of
+from ubunye_core.times import as_utc, duration, instant
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+Words = TypeVar("Words", bound=StrEnum)
+
+
+class Of(StrEnum):
+    """Which period a firing covers."""
+
+    PREVIOUS = "previous"
+    """The one that ended last before it: at 02:00, yesterday."""
+    CURRENT = "current"
+    """The one it lies in: on the 25th, this month."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScheduledWindow:
+    """A period of data that a run is expected for."""
+
+    start: datetime
+    """Included, UTC."""
+    end: datetime
+    """Excluded, UTC."""
+    due: datetime
+    """When its run is to start."""
+    name: str
+    """For people: ``2026-10-15`` for a day, and so on."""
+    excluded: str | None = None
+    """Why no run is expected: the calendar's word for its days."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """When a task is due: a cron expression in a time zone, or an interval.
+
+    Raises:
+        ConfigError: there is no such zone, or the expression or the interval cannot be.
+    """
+
+    cron: str | None = None
+    """Five fields: ``0 2 * * *``. A fixed time that the clocks skip fires when they do, and one
+    that they show twice fires once. What fires in every hour follows real time."""
+    every: timedelta | str | None = None
+    """The interval, in real time: ``6h``, counted from ``start``, else from 1970 in UTC."""
+    time_zone: str = "UTC"
+    """The IANA name of the zone in which days begin and cron is read."""
+    window: Period = Period.TICK
+    """What one firing covers."""
+    of: Of = Of.PREVIOUS
+    """Which one: the period before the firing, or the one it lies in."""
+    start: datetime | str | None = None
+    """What was due earlier is not expected."""
+    end: datetime | str | None = None
+    """What is due then or later is not expected."""
+    calendar: Calendar | None = None
+    """Days without work."""
+
+    zone: ZoneInfo = field(init=False, repr=False)
+    """The time zone."""
+    firings: Firings = field(init=False, repr=False, compare=False)
+    """The instants at which it fires."""
+
+    def __post_init__(self) -> None:
+        if (self.cron is None) == (self.every is None):
+            raise ConfigError("A schedule has either 'cron' or 'every'.")
+        self._set("window", _one_of(Period, self.window, "window"))
+        self._set("of", _one_of(Of, self.of, "of"))
+        try:
+            self._set("zone", ZoneInfo(self.time_zone))
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise ConfigError(
+                f"{self.time_zone!r} is no time zone.", hint="Write its IANA name: Asia/Jakarta."
+            ) from error
+        for name in ("start", "end"):
+            value = getattr(self, name)
+            if value is not None:
+                self._set(name, instant(value, what=name))
+        if self.cron is not None:
+            self._set("firings", Cron(self.cron, self.zone))
+        elif self.every is not None:
+            anchor = self.start if isinstance(self.start, datetime) else EPOCH
+            self._set("firings", Interval(duration(self.every, what="every"), anchor))
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+    def windows(self, since: datetime, until: datetime) -> list[ScheduledWindow]:
+        """Every window that lies wholly inside a period, in order.
+
+        Args:
+            since: Where the period begins, included; with a zone.
+            until: Where it ends, excluded.
+
+        Returns:
+            Windows in UTC. Those that the calendar excludes are among them, and say so.
+        """
+        since, until = as_utc(since), as_utc(until)
+        found = self._covering(since, until)
+        return [window for window in found if since <= window.start and window.end <= until]
+
+    def due_between(self, since: datetime, until: datetime) -> list[ScheduledWindow]:
+        """Every window that is due in a period, in order; a window is due when it is first fired.
+
+        Args:
+            since: Included; with a zone.
+            until: Excluded.
+        """
+        since, until = as_utc(since), as_utc(until)
+        if self.window is Period.TICK:
+            found = self._ticks(since, until)
+        else:
+            found = self._periods(since, until)
+        return [window for window in found if since <= window.due < until]
+
+    def _covering(self, since: datetime, until: datetime) -> list[ScheduledWindow]:
+        """The windows inside a period, and some around it."""
+        if self.window is not Period.TICK:
+            reach = reach_of(self.window)
+            return list(self._periods(since - reach, until + reach))
+        after = next(self.firings.after(until), until)
+        return list(self._ticks(since, after + timedelta(microseconds=1)))
+
+    def _ticks(self, since: datetime, until: datetime) -> Iterator[ScheduledWindow]:
+        """The windows from one firing to the next, for the firings of a period."""
+        firings = self.firings.after(since)
+        before, at = self.firings.before(since), next(firings, None)
+        while at is not None and at < until:
+            after = next(firings, None)
+            start, end = (before, at) if self.of is Of.PREVIOUS else (at, after)
+            if start is not None and end is not None:
+                yield from self._window(start, end, at)
+            before, at = at, after
+
+    def _periods(self, since: datetime, until: datetime) -> Iterator[ScheduledWindow]:
+        """The calendar's periods, each at the first firing that covers it."""
+        begin = since - reach_of(self.window)  # the window of a firing may have been due before it
+        edges = boundaries(self.window, self.zone, begin, until)
+        covered: set[datetime] = set()
+        for at in takewhile(lambda at: at < until, self.firings.after(begin)):
+            index = bisect_right(edges, at) - (2 if self.of is Of.PREVIOUS else 1)
+            if edges[index] not in covered:
+                covered.add(edges[index])
+                yield from self._window(edges[index], edges[index + 1], at)
+
+    def _window(self, start: datetime, end: datetime, due: datetime) -> Iterator[ScheduledWindow]:
+        if isinstance(self.start, datetime) and due < self.start:
+            return
+        if isinstance(self.end, datetime) and due >= self.end:
+            return
+        excluded = None
+        if self.calendar is not None:
+            excluded = self.calendar.excludes(start, end, self.zone)
+        name = name_of(self.window, start, self.zone)
+        yield ScheduledWindow(start=start, end=end, due=due, name=name, excluded=excluded)
+
+
+def _one_of(kind: type[Words], value: object, what: str) -> Words:
+    try:
+        return kind(str(value))
+    except ValueError as error:
+        names = ", ".join(each.value for each in kind)
+        raise ConfigError(f"{value!r} is nothing for '{what}'.", hint=f"Use {names}.") from error
