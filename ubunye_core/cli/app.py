@@ -20,6 +20,7 @@ from ubunye_core.cli.fingerprints import hash_paths
 from ubunye_core.cli.health import health
 from ubunye_core.cli.output import document, note, wrong
 from ubunye_core.cli.runs import close, list_runs, show
+from ubunye_core.cli.store import store
 from ubunye_core.cli.waitfor import wait_for
 from ubunye_core.errors import UbunyeError
 from ubunye_core.masking import masked_text
@@ -35,7 +36,8 @@ class _Commands(click.Group):
         super().__init__(*args, help=_as_laid_out(help), **kwargs)
 
     def add_command(self, cmd: click.Command, name: str | None = None) -> None:
-        cmd.help = _as_laid_out(cmd.help)
+        for each in (cmd, *(cmd.commands.values() if isinstance(cmd, click.Group) else ())):
+            each.help = _as_laid_out(each.help)
         super().add_command(cmd, name)
 
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> NoReturn:
@@ -119,7 +121,7 @@ def commands() -> None:
     """
 
 
-for _command in (health, wait_for, list_runs, show, close, execute, hash_paths):
+for _command in (health, wait_for, list_runs, show, close, execute, hash_paths, store):
     commands.add_command(_command)
 
 

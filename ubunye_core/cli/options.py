@@ -24,6 +24,14 @@ now = click.option(
 stuck_after = click.option(
     "--stuck-after", metavar="TIME", help="How long a running run may be silent, such as 2h."
 )
+since = click.option(
+    "--since",
+    metavar="INSTANT|DATE",
+    help="Only runs that started then or later; a date means 00:00 UTC.",
+)
+task_or_pattern = click.option(
+    "--task", metavar="TASK|PATTERN", help="Only this task, or those that fit, such as 'pay/*/*'."
+)
 variables = click.option(
     "--var",
     "variables",

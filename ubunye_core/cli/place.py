@@ -42,6 +42,18 @@ class Place:
             return ""
         return f"No store was named, so this is from {self.shown}, found in the current folder."
 
+    def check_named(self, what: str) -> None:
+        """Refuse what nobody does to a store that was only found.
+
+        Raises:
+            ConfigError: nobody named the store.
+        """
+        if self.was_found:
+            raise ConfigError(
+                f"No receipt store is named, and {what} needs one that is.",
+                hint=f"Give its URL, or set {STORE_VARIABLE}.",
+            )
+
     def with_remark(self, reason: str) -> str:
         """A reason that says so when nobody named the store."""
         return f"{reason} {self.remark}".rstrip()
@@ -62,6 +74,20 @@ def takes_store(command: Callable[..., Any]) -> Callable[..., Any]:
         **kwargs: Any,
     ) -> Any:
         return command(*args, place=find_place(store, lineage_backend, lineage_dir), **kwargs)
+
+    return with_place
+
+
+def takes_store_argument(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the store as ``place``, named by an argument, by --store or UBUNYE_STORE."""
+
+    @click.argument("url", required=False, metavar="[URL]")
+    @click.option("--store", metavar="URL", help="The same as the argument; else UBUNYE_STORE.")
+    @functools.wraps(command)
+    def with_place(*args: Any, url: str | None, store: str | None, **kwargs: Any) -> Any:
+        if url is not None and store is not None:
+            raise ConfigError("The argument and --store name two stores.", hint="Name one.")
+        return command(*args, place=find_place(store if url is None else url), **kwargs)
 
     return with_place
 

@@ -32,11 +32,7 @@ _task = click.option("--task", metavar="TASK", help="The run's task; without it,
     "--status", type=click.Choice([each.value for each in Status]), help="Only runs that are so."
 )
 @options.variables
-@click.option(
-    "--since",
-    metavar="INSTANT|DATE",
-    help="Only runs that started then or later; a date means 00:00 UTC.",
-)
+@options.since
 @click.option(
     "-n",
     "--limit",

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from ubunye_core import fingerprint
-from ubunye_core.cli import fingerprints, hashprogress
+from ubunye_core.cli import fingerprints, hashprogress, progress
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_a_long_hash_says_so_and_how_far_it_has_come_on_standard_error(ask, tabl
         return got
 
     monkeypatch.setattr(fingerprints, "fingerprint", slow)
-    monkeypatch.setattr(hashprogress, "_QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.05)
     answer = ask("hash", "a.parquet", "--json")
     assert answer.code == 0
     assert "Hashing a.parquet: this takes a while." in answer.err
@@ -137,7 +137,7 @@ def test_on_a_terminal_a_hash_shows_the_rows_read_so_far(ask, tables, monkeypatc
     seen = Terminal()
     monkeypatch.setattr(sys, "stderr", seen)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(hashprogress, "_REDRAWN_SECONDS", 0)
+    monkeypatch.setattr(progress, "_REDRAWN_SECONDS", 0)
     with hashprogress.at_work("a.parquet"):
         fingerprint("a.parquet")
         time.sleep(0.3)

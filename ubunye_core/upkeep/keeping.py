@@ -1,0 +1,121 @@
+"""Which old receipts a store still needs: what it answers must stay the same without the others."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from ubunye_core.batch import comparable
+from ubunye_core.questions.answer import Moment
+from ubunye_core.questions.task_health import RUNS_READ
+from ubunye_core.receipt import Receipt, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What pruning has to know of a receipt, so that many fit into memory."""
+
+    order: tuple[datetime, str]
+    finished_at: datetime
+    status: Status
+    window_end: datetime | None
+    batch: bytes
+    """Stands for all its variables as text: a gate may name any of them, ``mode`` too."""
+    pins: tuple[tuple[str, str], ...]
+    """The runs of other tasks that were evidence for it, each by task and run id."""
+    is_impossible: bool
+    """It has a time that no clock has reached, so no question believes it."""
+
+    @property
+    def run_id(self) -> str:
+        return self.order[1]
+
+    @classmethod
+    def of(cls, receipt: Receipt, moment: Moment) -> Facts:
+        """The facts of a receipt."""
+        text = json.dumps(comparable(receipt.variables), sort_keys=True)
+        return cls(
+            order=receipt.order,
+            finished_at=receipt.finished_at,
+            status=receipt.status,
+            window_end=None if receipt.window is None else receipt.window.end,
+            batch=hashlib.sha256(text.encode()).digest()[:16],
+            pins=tuple(
+                (pin.task, pin.run_id) for pin in receipt.upstreams if pin.task != receipt.task
+            ),
+            is_impossible=moment.is_impossible(receipt),
+        )
+
+
+def kept_of_task(runs: Iterable[Facts], cut: datetime) -> dict[str, str]:
+    """The runs of one task that stay, pins aside, each with the reason, by their ids.
+
+    Args:
+        runs: All its runs.
+        cut: What ended earlier is old.
+    """
+    newest_first = sorted(runs, key=lambda run: run.order, reverse=True)
+    believed = [run for run in newest_first if not run.is_impossible]
+    kept: dict[str, str] = {}
+
+    def keep(why: str, which: Iterable[Facts]) -> None:
+        for run in which:
+            kept.setdefault(run.run_id, why)
+
+    keep("young", (run for run in newest_first if run.is_impossible or run.finished_at >= cut))
+    keep("running", (run for run in newest_first if run.status is Status.RUNNING))
+    keep("newest", believed[:1])
+    successes = [run for run in believed if run.status is Status.SUCCESS]
+    keep("last success", successes[:1])
+    keep("last success", _latest(successes))
+    keep("last success of a batch", _newest_by_batch(successes).values())
+    by_batch = _newest_by_batch(believed)
+    keep("newest of a batch", (by_batch[batch] for batch in _newest_by_batch(successes)))
+    since = believed.index(successes[0]) if successes else len(believed)
+    keep("since the last success", believed[: min(since, RUNS_READ)])
+    if any(run.status is Status.RUNNING and run.finished_at < cut for run in believed[RUNS_READ:]):
+        # Health looks at so many runs: with fewer of them, it would come upon that one.
+        keep("newest", believed[:RUNS_READ])
+    return kept
+
+
+def _latest(successes: list[Facts]) -> list[Facts]:
+    """The successes whose end and whose window's end are the latest: by these data grow stale."""
+    windows = [run for run in successes if run.window_end is not None]
+    return [
+        *([max(successes, key=lambda run: run.finished_at)] if successes else []),
+        *([max(windows, key=lambda run: run.window_end or run.finished_at)] if windows else []),
+    ]
+
+
+def _newest_by_batch(newest_first: list[Facts]) -> dict[bytes, Facts]:
+    found: dict[bytes, Facts] = {}
+    for run in newest_first:
+        found.setdefault(run.batch, run)
+    return found
+
+
+def pinned(
+    kept: Mapping[str, Iterable[tuple[tuple[str, str], ...]]],
+    old: Mapping[str, Mapping[str, Facts]],
+) -> set[tuple[str, str]]:
+    """The old runs that are evidence for a run that stays, and the evidence for those in turn.
+
+    A run of a task's own is no evidence of others: a chain of a task's runs would keep them all.
+
+    Args:
+        kept: Of each task, the pins of the runs that stay.
+        old: Of each task, its other runs by their ids.
+    """
+    found: set[tuple[str, str]] = set()
+    open_pins = [pin for pins in kept.values() for each in pins for pin in each]
+    while open_pins:
+        task, run_id = pin = open_pins.pop()
+        run = old.get(task, {}).get(run_id)
+        if run is not None and pin not in found:
+            found.add(pin)
+            open_pins += run.pins
+    return found
