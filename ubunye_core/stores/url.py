@@ -27,12 +27,18 @@ _BUILT_IN = {
     "delta+s3": "ubunye_core.stores.delta:open_delta",
     "file": "ubunye_core.stores.files:open_files",
     "memory": "ubunye_core.stores.memory:open_memory",
+    "sqlite": "ubunye_core.stores.sql.sqlite:open_sqlite",
+    "postgresql": "ubunye_core.stores.sql.postgres:open_postgres",
+    "postgresql+psycopg": "ubunye_core.stores.sql.postgres:open_postgres",
 }
 """Where the stores of this library are opened. Each is imported when it is asked for."""
 
 _EXTRAS: dict[str, str] = {
     "delta+file": "delta",
     "delta+s3": "delta",
+    "sqlite": "sql",
+    "postgresql": "sql",
+    "postgresql+psycopg": "sql",
 }
 """The extra that brings what a scheme needs."""
 

@@ -1,0 +1,1 @@
+"""Receipts in the tables of a SQL database: SQLite and PostgreSQL."""

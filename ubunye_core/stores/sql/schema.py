@@ -1,0 +1,82 @@
+"""Versions of the tables, and the way from one to the next.
+
+Each step is taken by a writer, under a lock, in one transaction. A reader never changes anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import sqlalchemy as sa
+
+from ubunye_core.errors import ConfigError, StoreUnavailableError
+from ubunye_core.stores.sql.tables import Tables
+
+Step = Callable[[sa.Connection, Tables], None]
+
+
+def _first_tables(connection: sa.Connection, tables: Tables) -> None:
+    tables.all.create_all(connection)
+
+
+STEPS: list[Step] = [_first_tables]
+"""Step n makes version n + 1 of version n. A step that was released is never changed."""
+
+
+class NoTablesError(StoreUnavailableError):
+    """The database has no tables of receipts, or is not there."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(
+            f"The store {url} has no tables of receipts yet.",
+            hint="Is it the right database and schema? The first recorded run makes them.",
+        )
+
+
+class OlderTablesError(StoreUnavailableError):
+    """The tables are of an older version than this library's."""
+
+    def __init__(self, version: int) -> None:
+        super().__init__(
+            f"The tables of receipts have version {version}, and this library reads version "
+            f"{len(STEPS)}.",
+            hint="The next run that is recorded by this version of the library changes them.",
+        )
+
+
+def check_version(connection: sa.Connection, tables: Tables) -> None:
+    """Refuse tables of another version.
+
+    Raises:
+        ConfigError: they are newer.
+        OlderTablesError: they are older.
+    """
+    version = connection.execute(sa.select(tables.versions.c.version)).scalar()
+    if version is None:
+        raise OlderTablesError(0)
+    if version > len(STEPS):
+        raise _newer(version)
+    if version < len(STEPS):
+        raise OlderTablesError(version)
+
+
+def migrate(connection: sa.Connection, tables: Tables) -> None:
+    """Take the steps that are missing. The caller holds the lock, and a transaction."""
+    tables.versions.create(connection, checkfirst=True)
+    version = connection.execute(sa.select(tables.versions.c.version)).scalar()
+    if version is None:
+        version = 0
+        connection.execute(tables.versions.insert().values(version=0))
+    if version > len(STEPS):
+        raise _newer(version)
+    for step in STEPS[version:]:
+        step(connection, tables)
+    connection.execute(tables.versions.update().values(version=len(STEPS)))
+
+
+def _newer(version: int) -> ConfigError:
+    return ConfigError(
+        f"The tables of receipts have version {version}; this library knows versions up to "
+        f"{len(STEPS)}.",
+        hint="pip install -U ubunye-receipts",
+    )
