@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import tempfile
 import time
 import traceback
@@ -24,6 +25,9 @@ from ubunye_core import (
 )
 from ubunye_core.codec import MAX_RECEIPT_BYTES, encode
 from ubunye_core.stores import FileStore, atomic
+from ubunye_core.stores.files.hints import Hints
+from ubunye_core.stores.files.noting import lock_of_hints
+from ubunye_core.stores.files.writing import lock_of
 from ubunye_core.testing import A_TASK, a_receipt, at
 
 
@@ -280,8 +284,14 @@ def test_a_link_in_the_store_makes_no_writer_write_or_remove_elsewhere(
     with pytest.raises(StoreUnavailableError, match="is a link"):
         store.save(a_receipt(run_id="run-2"))
     (folder / ".tmp").unlink()
-    (folder / ".lock").unlink()
-    (folder / ".lock").symlink_to(elsewhere / "lock")
+    shutil.rmtree(folder / ".locks")
+    (folder / ".locks").symlink_to(elsewhere)
+    with pytest.raises(StoreUnavailableError, match="is a link"):
+        store.save(a_receipt(run_id="run-2"))
+    (folder / ".locks").unlink()
+    lock = lock_of(folder / "run-2.json")
+    lock.parent.mkdir()
+    lock.symlink_to(elsewhere / "lock")
     with pytest.raises(StoreUnavailableError):
         store.save(a_receipt(run_id="run-2"))
     assert os.listdir(elsewhere) == [precious.name]
@@ -351,28 +361,28 @@ def test_a_file_where_a_task_would_be_is_no_task_and_its_runs_cannot_be_listed(
 
 
 def test_an_unwritable_place_is_unavailable_and_says_why(store: FileStore) -> None:
-    (store.root / A_TASK / ".lock").mkdir(parents=True)
-    with pytest.raises(StoreUnavailableError, match="could not be written: Is a directory"):
+    (store.root / A_TASK).mkdir(parents=True)
+    (store.root / A_TASK / ".locks").write_text("no folder")
+    with pytest.raises(StoreUnavailableError, match="could not be written: File exists"):
         store.save(a_receipt())
 
 
-def test_a_writer_that_is_stopped_with_the_lock_does_not_stop_the_others_for_ever(
+def test_a_writer_that_is_stopped_with_the_lock_of_a_run_delays_only_writers_of_that_run(
     store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(atomic, "LOCK_WITHIN_SECONDS", 0.2)
-    with (
-        atomic.lock(folder / ".lock"),
-        pytest.raises(StoreUnavailableError, match=r"another writer has held its lock for 0\.2 s"),
-    ):
-        store.save(a_receipt(run_id="run-2"))
+    with atomic.lock(lock_of(folder / "run-2.json")):
+        with pytest.raises(StoreUnavailableError, match=r"has held its lock for 0\.2 s"):
+            store.save(a_receipt(run_id="run-2"))
+        store.save(a_receipt(run_id="run-3"))
     store.save(a_receipt(run_id="run-2"))
-    assert len(store.search(A_TASK)) == 2
+    assert len(store.search(A_TASK)) == 3
 
 
 def test_a_child_forked_while_the_lock_is_held_does_not_keep_it(
     store: FileStore, folder: Path
 ) -> None:
-    with atomic.lock(folder / ".lock"):
+    with atomic.lock(lock_of(folder / "run-2.json")), atomic.lock(lock_of_hints(folder)):
         child = os.fork()
         if child == 0:
             time.sleep(30)
@@ -381,6 +391,7 @@ def test_a_child_forked_while_the_lock_is_held_does_not_keep_it(
         began = time.monotonic()
         store.save(a_receipt(run_id="run-2"))
         assert time.monotonic() - began < 5
+        assert Hints(folder).state().open_runs is not None
     finally:
         os.kill(child, 9)
         os.waitpid(child, 0)

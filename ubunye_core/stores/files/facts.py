@@ -1,0 +1,119 @@
+"""What is remembered of runs that have ended: facts, by the date, size and inode of their files.
+
+A run that has not ended is never remembered, nor that something is absent.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Iterator
+
+from ubunye_core.receipt import Receipt
+from ubunye_core.stores.atomic import read_regular
+from ubunye_core.stores.files.hints import Hints
+from ubunye_core.stores.files.lines import Fact, bodies, fact_of
+from ubunye_core.stores.files.place import HINTS
+
+MOST_REMEMBERED = 200_000
+TICK_SECONDS = 2.0
+"""A file that changed so recently may change again without showing it."""
+_MOST_BYTES = 1 << 30
+
+
+class TaskFacts:
+    """The facts of one task: those in the hints, and those of receipts that were read."""
+
+    def __init__(self, hints: Hints) -> None:
+        self._hints = hints
+        self._texts: dict[str, bytes] = {}
+        self._read: dict[str, tuple[int, int]] = {}
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def get(self, run_id: str) -> Fact | None:
+        """What is remembered of a run."""
+        text = self._texts.get(run_id)
+        return None if text is None else Fact(text)
+
+    def learn(self, receipt: Receipt, found: os.stat_result) -> None:
+        """Remember a receipt that was read, if its run has ended."""
+        age = time.time() - found.st_mtime
+        if receipt.status.is_final and not -TICK_SECONDS < age < TICK_SECONDS:
+            self._remember(receipt.run_id, fact_of(receipt, found).text)
+
+    def load(self, segments: int | None = None) -> bool:
+        """Read what has been added to the newest segments of the hints; None means all.
+
+        Returns:
+            Whether anything was read.
+        """
+        with self._lock:
+            names = self._hints.segments()
+            wanted = names if segments is None else names[-segments:] if segments else []
+            return sum(map(self._load, wanted)) > 0
+
+    def load_older(self) -> bool:
+        """Read the newest segment that has not been read yet; False if there is none."""
+        with self._lock:
+            for name in reversed(self._hints.segments()):
+                if name not in self._read:
+                    return self._load(name)
+        return False
+
+    def _load(self, name: str) -> bool:
+        (inode, done), place = self._read.get(name, (0, 0)), f"{self._hints.folder}/{HINTS}/{name}"
+        try:
+            found = os.lstat(place)
+            if found.st_ino != inode or found.st_size < done:
+                done = 0
+            elif found.st_size == done:
+                return False
+            data = read_regular(place, at_most=_MOST_BYTES, follow=False, start=done)
+        except OSError:
+            return False
+        whole = data.rfind(b"\n") + 1
+        self._read[name] = (found.st_ino, done + whole)
+        for run_id, text in _facts_in(data[:whole]):
+            self._remember(run_id, text)
+        return True
+
+    def _remember(self, run_id: str, text: bytes) -> None:
+        if len(self._texts) < MOST_REMEMBERED or run_id in self._texts:
+            self._texts[run_id] = text
+
+
+def _facts_in(data: bytes) -> Iterator[tuple[str, bytes]]:
+    for body in bodies(data):
+        if body is not None and body[:2] == b"T ":
+            _, name, text = body.split(b" ", 2)
+            yield name.decode("ascii"), text
+
+
+class Facts:
+    """What is remembered of the tasks of a store: those that were asked for last."""
+
+    def __init__(self) -> None:
+        self._tasks: OrderedDict[str, TaskFacts] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def of(self, task: str, hints: Hints) -> TaskFacts:
+        """The facts of a task. Others are forgotten where there are too many."""
+        with self._lock:
+            known = self._tasks.get(task)
+            if known is None:
+                known = self._tasks[task] = TaskFacts(hints)
+            self._tasks.move_to_end(task)
+            total = sum(map(len, self._tasks.values())) if len(self._tasks) > 1 else 0
+            while total > MOST_REMEMBERED and len(self._tasks) > 1:
+                total -= len(self._tasks.popitem(last=False)[1])
+            return known
+
+    def forget(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._tasks.clear()

@@ -1,0 +1,215 @@
+"""The hints of one task: files beside the receipts that spare looking at most of them.
+
+``.hints/names`` has a line for every run that is known, in the order in which they came. For
+finding runs by what they are for, each run has a line in one of the files ``b0`` to ``bf`` by its
+batch, ``v0`` to ``vf`` by each variable, ``a0`` to ``af`` by its attempt. ``facts/NNNNNN`` has a
+line for every run that ended. All are only ever appended to, and nothing in them is believed
+without a look at the receipt or at its file.
+
+``seen`` says whether the others are complete: its own date is made of the dates of the task's
+folder and of ``.hints``, as our last writer left them. Where anybody else has put a file in one of
+them since, or taken one away, it does not fit any more. That costs a reader no open file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ubunye_core.names import is_segment
+from ubunye_core.stores.atomic import read_regular
+from ubunye_core.stores.files.lines import bodies, sealed
+from ubunye_core.stores.files.place import HINTS, SUFFIX
+
+NAMES, SEEN, FACTS = "names", "seen", "facts"
+MOST_OPEN = 64
+"""So many runs may be left for every reader to look at; with more, hints wait for a repair."""
+SEGMENT_BYTES = 65_536
+_MOST_BYTES = 1 << 30
+_BEHIND = b"behind\n"
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """How far hints can be relied on."""
+
+    are_whole: bool
+    """Whether all files of hints are there that our last writer left."""
+    open_runs: frozenset[str] | None
+    """The runs that a reader must look at itself, where all others are known for certain; None
+    where somebody else may have put receipts in the folder."""
+
+
+NOTHING_KNOWN = State(are_whole=False, open_runs=None)
+
+
+class Hints:
+    """The hints of the task with this folder. Reading never fails: then nothing is known."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.place = folder / HINTS
+        self._place, self._seen = f"{folder}/{HINTS}", f"{folder}/{HINTS}/{SEEN}"
+
+    def state(self) -> State:
+        """What can be told of the hints as they are now."""
+        try:
+            seen = os.lstat(self._seen)
+            task, hints = self._dates()
+            if not stat.S_ISREG(seen.st_mode):
+                return NOTHING_KNOWN
+            of_task, of_hints = divmod(seen.st_mtime_ns, 1_000_000_000)
+            if of_hints != hints:
+                return NOTHING_KNOWN
+            open_runs = self._listed_open() if seen.st_size else frozenset()
+        except (OSError, ValueError):
+            return NOTHING_KNOWN
+        if open_runs is None:
+            return NOTHING_KNOWN
+        return State(are_whole=True, open_runs=open_runs if of_task == task else None)
+
+    def _listed_open(self) -> frozenset[str] | None:
+        names = set()
+        for body in bodies(read_regular(self._seen, at_most=_MOST_BYTES, follow=False)):
+            if body is None:
+                return None
+            name = bytes.fromhex(body.decode("ascii").removeprefix("O ")).decode("utf-8")
+            if not is_segment(name):
+                return None
+            names.add(name)
+        return frozenset(names)
+
+    def _dates(self) -> tuple[int, int]:
+        """What stands for the task's folder and the folder of hints, as they are now.
+
+        The first becomes the seconds of a date before 2038, the second its nanoseconds.
+        """
+        task, hints = os.stat(self.folder), os.lstat(self._place)
+        if not stat.S_ISDIR(hints.st_mode):
+            raise NotADirectoryError
+        return _digest(task, 31), _digest(hints, 29)
+
+    def is_behind(self) -> bool:
+        """Whether there is so much to catch up with that only a repair does it."""
+        with contextlib.suppress(OSError):
+            return read_regular(self._seen, at_most=_MOST_BYTES, follow=False) == _BEHIND
+        return False
+
+    def read(self, name: str, *, at_most: int = _MOST_BYTES) -> bytes:
+        """What a file of hints holds; nothing where there is none.
+
+        Raises:
+            OSError: it is no file, or cannot be read.
+        """
+        with contextlib.suppress(FileNotFoundError):
+            return read_regular(f"{self._place}/{name}", at_most=at_most, follow=False)
+        return b""
+
+    def tail(self, name: str, size: int, length: int) -> bytes:
+        """The last ``length`` bytes of the first ``size`` ones of a file."""
+        start = max(0, size - length)
+        path = f"{self._place}/{name}"
+        data = read_regular(path, at_most=_MOST_BYTES, follow=False, start=start)
+        return data[: size - start]
+
+    def size(self, name: str) -> int:
+        """How many bytes a file of hints has."""
+        with contextlib.suppress(OSError):
+            return os.lstat(f"{self._place}/{name}").st_size
+        return 0
+
+    def known_names(self) -> set[str]:
+        """The runs that the hints know."""
+        try:
+            data = self.read(NAMES)
+        except OSError:
+            return set()
+        return {
+            body.split(b" ")[1].decode("ascii")
+            for body in bodies(data)
+            if body and body[:2] == b"N "
+        }
+
+    def segments(self) -> list[str]:
+        """The files of facts, oldest first."""
+        place = f"{self._place}/{FACTS}"
+        try:
+            if stat.S_ISDIR(os.lstat(self._place).st_mode) and not os.path.islink(place):
+                return sorted(f"{FACTS}/{name}" for name in os.listdir(place) if name.isdigit())
+        except OSError:
+            pass
+        return []
+
+    # For writers, who hold the lock of the hints.
+
+    def begin(self) -> None:
+        """Make the folder of the hints."""
+        (self.place / FACTS).mkdir(parents=True, exist_ok=True)
+        if self.place.is_symlink():
+            raise NotADirectoryError
+
+    def append(self, name: str, lines: Iterable[bytes]) -> None:
+        """Add lines to a file. A torn line that a killed writer left does not spoil them."""
+        flags = (
+            os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        )
+        descriptor = os.open(f"{self._place}/{name}", flags, 0o666)
+        try:
+            os.write(descriptor, b"\n" + b"".join(lines))
+        finally:
+            os.close(descriptor)
+
+    def append_facts(self, lines: Iterable[bytes]) -> None:
+        """Add facts to the newest segment, or begin another."""
+        known = self.segments()
+        last = known[-1] if known else f"{FACTS}/{0:06d}"
+        if self.size(last) >= SEGMENT_BYTES:
+            last = f"{FACTS}/{int(os.path.basename(last)) + 1:06d}"
+        self.append(last, lines)
+
+    def task_date(self) -> int:
+        """What stands for the task's folder now, for ``confirm``."""
+        return self._dates()[0]
+
+    def confirm(self, task_date: int | None = None) -> None:
+        """Say that all is known that is here now, or was here at ``task_date``.
+
+        Only where ``seen`` said so before, or was written since.
+        """
+        task, hints = self._dates()
+        date = (task if task_date is None else task_date) * 1_000_000_000 + hints
+        os.utime(self._seen, ns=(date, date), follow_symlinks=False)
+
+    def write_seen(self, open_names: Iterable[str] | None) -> None:
+        """Begin ``seen`` anew, with the runs that are left open; None where there are too many."""
+        content = _BEHIND
+        if open_names is not None:
+            content = b"".join(sealed(f"O {name.encode().hex()}") for name in sorted(open_names))
+        self.forget_seen()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+        descriptor = os.open(self._seen, flags, 0o666)
+        try:
+            os.write(descriptor, content)
+        finally:
+            os.close(descriptor)
+
+    def forget_seen(self) -> None:
+        """Say that not all is known here: a writer did without the hints."""
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(self._seen)
+
+
+def run_ids(names: Iterable[str]) -> set[str]:
+    """The run ids that file names stand for."""
+    return {name.removesuffix(SUFFIX) for name in names}
+
+
+def _digest(found: os.stat_result, bits: int) -> int:
+    text = f"{found.st_mtime_ns} {found.st_ino}"
+    digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> (64 - bits)

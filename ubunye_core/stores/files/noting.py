@@ -1,0 +1,185 @@
+"""Writing hints, beside the receipts that are put in place. It never fails a save."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ubunye_core.names import is_segment
+from ubunye_core.receipt import Receipt
+from ubunye_core.runids import time_in
+from ubunye_core.stores.atomic import lock
+from ubunye_core.stores.files.documents import look
+from ubunye_core.stores.files.hints import MOST_OPEN, NAMES, Hints, run_ids
+from ubunye_core.stores.files.lines import (
+    Keys,
+    bodies,
+    ended_line,
+    microseconds,
+    running_line,
+    sealed,
+)
+from ubunye_core.stores.files.place import LOCKS, SUFFIX
+
+log = logging.getLogger("ubunye_core.stores")
+
+HINTS_WITHIN_SECONDS = 0.05
+"""How long a writer waits for its turn at the hints, which it can do without."""
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A receipt that has just been put in place."""
+
+    receipt: Receipt
+    before: Receipt | None
+    """What was on record before."""
+    found: os.stat_result
+    """What the system says of its file."""
+
+    @property
+    def is_new(self) -> bool:
+        return self.before is None
+
+
+def lock_of_hints(folder: Path) -> Path:
+    """The lock that writers of hints hold."""
+    return folder / LOCKS / "hints"
+
+
+class Noting:
+    """The hints of one task, while a writer has its turn at them."""
+
+    def __init__(self, hints: Hints, *, was_complete: bool, has_turn: bool) -> None:
+        self._hints, self._was_complete, self._has_turn = hints, was_complete, has_turn
+
+    @classmethod
+    @contextlib.contextmanager
+    def of(cls, folder: Path) -> Iterator[Noting]:
+        """A turn at the hints; where it cannot be had soon, it is done without.
+
+        What is put in place meanwhile is then unknown to the hints, so ``seen`` goes: before, and
+        after, for another writer may have brought it back in between.
+        """
+        hints = Hints(folder)
+        with contextlib.ExitStack() as turn:
+            has_turn = False
+            with contextlib.suppress(OSError):
+                turn.enter_context(lock(lock_of_hints(folder), within=HINTS_WITHIN_SECONDS))
+                hints.begin()
+                has_turn = True
+            if not has_turn:
+                with contextlib.suppress(OSError):
+                    hints.forget_seen()
+            was_complete = has_turn and hints.state().open_runs is not None
+            yield cls(hints, was_complete=was_complete, has_turn=has_turn)
+
+    def note(self, saved: Sequence[Saved]) -> None:
+        """Write the hints of receipts that are in place now."""
+        try:
+            if not self._has_turn:
+                self._hints.forget_seen()
+                return
+            append(self._hints, saved)
+            if self._was_complete:
+                self._hints.confirm()
+            elif any(each.is_new or each.receipt.status.is_final for each in saved):
+                catch_up(self._hints)
+        except (OSError, ValueError) as error:
+            log.info("hints in %s could not be written: %s", self._hints.place, error)
+
+    def removed(self) -> None:
+        """Say that what has gone from the folder was taken away by us."""
+        with contextlib.suppress(OSError):
+            if self._was_complete:
+                self._hints.confirm()
+            elif not self._has_turn:
+                self._hints.forget_seen()
+
+
+def append(hints: Hints, saved: Sequence[Saved]) -> None:
+    """Add the lines of these receipts. Their names come last: who is named has its other lines."""
+    by_file: dict[str, list[bytes]] = defaultdict(list)
+    facts, new = [], []
+    for each in saved:
+        receipt, keys = each.receipt, Keys.of(each.receipt)
+        known = None if each.before is None else Keys.of(each.before)
+        if receipt.status.is_final:
+            line = ended_line(receipt, keys, each.found)
+            facts.append(line)
+        elif known == keys:
+            continue
+        else:
+            line = running_line(receipt, keys)
+        found_by = {f"b{keys.batch[1]}", *(f"v{key[1]}" for key in keys.variables)}
+        if keys.attempt is not None and (known is None or known.attempt != keys.attempt):
+            found_by.add(f"a{keys.attempt[1]}")
+        for name in found_by:
+            by_file[name].append(line)
+        if each.is_new:
+            new.append(receipt)
+    for name, lines in sorted(by_file.items()):
+        hints.append(name, lines)
+    if facts:
+        hints.append_facts(facts)
+    if new:
+        hints.append(NAMES, _name_lines(hints, new))
+
+
+def _name_lines(hints: Hints, receipts: Sequence[Receipt]) -> list[bytes]:
+    """The lines that name runs: each tells how new the newest before it is."""
+    newest, mark = _newest_named(hints)
+    lines = []
+    for receipt in receipts:
+        shown = time_in(receipt.run_id)
+        if shown is None:
+            mark = "f"
+        lines.append(sealed(f"N {receipt.run_id} {newest} {mark}"))
+        if shown is not None:
+            newest = max(newest, microseconds(shown) // 1_000)
+    return lines
+
+
+def _newest_named(hints: Hints) -> tuple[int, str]:
+    """How new the newest run is that is named, and whether the names of some show nothing."""
+    size = hints.size(NAMES)
+    if not size:
+        return 0, "-"
+    last = list(bodies(hints.tail(NAMES, size, 1_024)))[-1:]
+    if not last or last[0] is None:
+        return 0, "f"  # who reads the tail lists the folder
+    _, run_id, before, mark = last[0].decode("ascii").split(" ")
+    shown = time_in(run_id)
+    return max(int(before), 0 if shown is None else microseconds(shown) // 1_000), mark
+
+
+def catch_up(hints: Hints) -> None:
+    """Get to know the receipts that others have put in the folder; if they are few."""
+    if hints.is_behind():
+        return
+    before = hints.task_date()
+    task = "/".join(hints.folder.parts[-3:])
+    unknown = run_ids(
+        name
+        for name in os.listdir(hints.folder)
+        if name.endswith(SUFFIX) and not name.startswith(".")
+    )
+    unknown -= hints.known_names()
+    if len(unknown) > MOST_OPEN or not all(map(is_segment, unknown)):
+        hints.write_seen(None)
+        return
+    left_open, ended = [], []
+    for run_id in sorted(unknown):
+        receipt, found = look(f"{hints.folder}/{run_id}{SUFFIX}", task)
+        if isinstance(receipt, Receipt) and receipt.status.is_final and found is not None:
+            ended.append(Saved(receipt, None, found))
+        elif receipt is not None:
+            left_open.append(run_id)
+    append(hints, ended)
+    hints.write_seen(left_open)
+    hints.confirm(before)
