@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import takewhile
@@ -71,6 +71,22 @@ class Schedule:
     """What is due then or later is not expected."""
     calendar: Calendar | None = None
     """Days without work."""
+    variable: str | None = None
+    """The batch variable that names a window, for runs that have no window of their own."""
+    format: str | None = None
+    """How its value is written, as for ``strftime``; by default like a window's name."""
+    start_grace: timedelta | str = timedelta(minutes=5)
+    """How long after it is due a run may start before the window is late."""
+    finish_by: timedelta | str | None = None
+    """How long after it is due a window may be without success before it is missing; by default
+    until the next window is due."""
+    max_runtime: timedelta | str | None = None
+    """How long a run may take; by default three times what 95 of 100 runs took, once there are
+    ten."""
+    min_duration: timedelta | str | None = None
+    """A success that took less is doubted."""
+    min_rows: int | None = None
+    """A success that wrote fewer rows is doubted."""
 
     zone: ZoneInfo = field(init=False, repr=False)
     """The time zone."""
@@ -92,6 +108,12 @@ class Schedule:
             value = getattr(self, name)
             if value is not None:
                 self._set(name, instant(value, what=name))
+        for name in ("start_grace", "finish_by", "max_runtime", "min_duration"):
+            value = getattr(self, name)
+            if value is not None:
+                self._set(name, duration(value, what=name))
+        if self.format is not None and self.variable is None:
+            raise ConfigError("A schedule has a 'format' and no 'variable'.")
         if self.cron is not None:
             self._set("firings", Cron(self.cron, self.zone))
         elif self.every is not None:
@@ -100,6 +122,23 @@ class Schedule:
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
+
+    def next_due(self, moment: datetime) -> datetime:
+        """When the next window is due that is not excluded, also where the schedule ends before."""
+        endless = replace(self, end=None)
+        after = as_utc(moment) + timedelta(microseconds=1)
+        for days in (2, 70, 800, 9000):
+            found = endless.due_between(after, after + timedelta(days=days))
+            for window in found:
+                if window.excluded is None:
+                    return window.due
+        return datetime.max.replace(tzinfo=UTC)
+
+    def value_of(self, window: ScheduledWindow) -> str:
+        """The text by which the schedule's variable names a window."""
+        if self.format is None:
+            return window.name
+        return window.start.astimezone(self.zone).strftime(self.format)
 
     def windows(self, since: datetime, until: datetime) -> list[ScheduledWindow]:
         """Every window that lies wholly inside a period, in order.

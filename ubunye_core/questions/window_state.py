@@ -1,0 +1,239 @@
+"""How one scheduled window stands: what its runs say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from ubunye_core.questions.answer import MEND, how_it_stands, named, one_line
+from ubunye_core.questions.symptoms import Limits, failures, stuck_runs
+from ubunye_core.receipt import Receipt, Status
+from ubunye_core.schedules import Schedule, ScheduledWindow
+from ubunye_core.stores.protocol import Unreadable
+from ubunye_core.stores.select import could_be_since
+from ubunye_core.times import in_words, to_the_second
+
+EARLY = timedelta(days=1)
+"""How long before its window begins a run for it may have started."""
+RUNS_TO_JUDGE_BY = 10
+SLOWEST, TIMES_THE_SLOWEST = 0.95, 3
+
+
+class WindowState(StrEnum):
+    """How a window stands. Of several that fit, the first."""
+
+    SUCCEEDED = "succeeded"
+    SUCCEEDED_LATE = "succeeded_late"
+    """It was missing before it succeeded."""
+    RUNNING = "running"
+    """A run is under way, or a failed one is to be attempted again by its scheduler."""
+    OVERRUN = "overrun"
+    """A run is under way for longer than it may."""
+    STUCK = "stuck"
+    """A run says that it is under way, and shows no sign of life."""
+    EXCLUDED = "excluded"
+    """The calendar has no work for it."""
+    NOT_DUE = "not_due"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+    SKIPPED = "skipped"
+    """A run decided not to run: that is no miss."""
+    REFUSED = "refused"
+    """A gate stopped its run: it is still to be caught up."""
+    DUE = "due"
+    """It is due, and its run may still start."""
+    LATE = "late"
+    """Its run should have started."""
+    MISSING = "missing"
+    UNKNOWN = "unknown"
+    """Something that could not be read could belong to it."""
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether a window in this state has been due, and has no success."""
+        return self in MISSED
+
+    @property
+    def is_well(self) -> bool:
+        """Whether nobody has to look at a window in this state."""
+        return self in WELL
+
+
+MISSED = frozenset(
+    WindowState(name)
+    for name in ("missing", "refused", "failed", "interrupted", "stuck", "overrun", "running")
+)
+WELL = frozenset(
+    WindowState(name)
+    for name in ("succeeded", "succeeded_late", "running", "excluded", "not_due", "skipped", "due")
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowAnswer:
+    """How one window stands."""
+
+    window: ScheduledWindow
+    state: WindowState
+    reason: str
+    runs: tuple[str, ...] = ()
+    """The runs for it, newest first."""
+    lateness: timedelta | None = None
+    """How long after it was missing it succeeded."""
+    doubts: tuple[str, ...] = ()
+    """What is odd about its success: too fast, too few rows."""
+
+
+@dataclass(frozen=True)
+class Expected:
+    """A window that a schedule expects, and when it counts as missing."""
+
+    window: ScheduledWindow
+    missing_at: datetime
+    schedule: Schedule
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Says how windows stand, at one instant."""
+
+    now: datetime
+    limits: Limits
+    unreadable: Sequence[Unreadable]
+    usual_limit: timedelta | None
+    """How long a run may take where the schedule does not say; None: as long as it likes."""
+
+    def answer(self, expected: Expected, runs: Sequence[Receipt]) -> WindowAnswer:
+        """How a window stands, by the runs for it, newest first."""
+        answer = (
+            self._by_success(expected, runs)
+            or self._by_a_run_under_way(expected, runs)
+            or self._by_the_calendar(expected, runs)
+        )
+        if answer is not None:
+            return answer
+        doubtful = [
+            bad for bad in self.unreadable if could_be_since(bad, expected.window.start - EARLY)
+        ]
+        if doubtful:
+            reason = f"What is unreadable may belong to it: {named(doubtful)}. {MEND}"
+            return _said(expected, runs, WindowState.UNKNOWN, reason)
+        return self._by_its_last_run(expected, runs) or self._by_the_clock(expected, runs)
+
+    def _by_success(self, expected: Expected, runs: Sequence[Receipt]) -> WindowAnswer | None:
+        successes = [run for run in runs if run.status is Status.SUCCESS]
+        if not successes:
+            return None
+        first = min(successes, key=lambda run: run.finished_at)
+        lateness = first.finished_at - expected.missing_at
+        reason = f"run {first.run_id} succeeded at {to_the_second(first.finished_at)}"
+        doubts = _doubts(successes[0], expected.schedule)
+        if lateness <= timedelta(0):
+            return _said(expected, runs, WindowState.SUCCEEDED, reason, doubts)
+        reason += f", {in_words(lateness)} after it was missing"
+        return _said(expected, runs, WindowState.SUCCEEDED_LATE, reason, doubts, lateness)
+
+    def _by_a_run_under_way(
+        self, expected: Expected, runs: Sequence[Receipt]
+    ) -> WindowAnswer | None:
+        silent = stuck_runs(runs, self.now, self.limits)
+        live = [run for run in runs if run.status is Status.RUNNING and run not in silent]
+        allowed = expected.schedule.max_runtime
+        limit = allowed if isinstance(allowed, timedelta) else self.usual_limit
+        if live:
+            newest = live[0]
+            took = self.now - newest.started_at
+            reason = (
+                f"run {newest.run_id} has been under way for {in_words(took)}, "
+                f"since {to_the_second(newest.started_at)}"
+            )
+            if limit is None or took <= limit:
+                return _said(expected, runs, WindowState.RUNNING, reason)
+            reason += f"; it may take {in_words(limit)}"
+            return _said(expected, runs, WindowState.OVERRUN, reason)
+        _, retrying = failures(runs, self.now, self.limits)
+        if retrying:
+            reason = f"attempt {how_it_stands(runs[0])} is to be followed by another"
+            return _said(expected, runs, WindowState.RUNNING, reason)
+        if silent:
+            quiet = in_words(self.now - silent[0].last_sign_of_life)
+            reason = f"run {silent[0].run_id} says running, and has been silent for {quiet}"
+            return _said(expected, runs, WindowState.STUCK, reason)
+        return None
+
+    def _by_the_calendar(self, expected: Expected, runs: Sequence[Receipt]) -> WindowAnswer | None:
+        window = expected.window
+        if window.excluded is not None:
+            return _said(expected, runs, WindowState.EXCLUDED, f"no work: {window.excluded}")
+        if self.now < window.due:
+            reason = f"due at {to_the_second(window.due)}"
+            return _said(expected, runs, WindowState.NOT_DUE, reason)
+        return None
+
+    def _by_its_last_run(self, expected: Expected, runs: Sequence[Receipt]) -> WindowAnswer | None:
+        if not runs:
+            return None
+        last = runs[0]
+        state = {
+            Status.ERROR: WindowState.FAILED,
+            Status.INTERRUPTED: WindowState.INTERRUPTED,
+            Status.SKIPPED: WindowState.REFUSED if last.was_refused else WindowState.SKIPPED,
+        }[last.status]
+        why = f": {one_line(last.error)}" if last.error else ""
+        return _said(expected, runs, state, f"run {how_it_stands(last)}{why}")
+
+    def _by_the_clock(self, expected: Expected, runs: Sequence[Receipt]) -> WindowAnswer:
+        due, missing_at = expected.window.due, expected.missing_at
+        grace = expected.schedule.start_grace
+        late_at = due + grace if isinstance(grace, timedelta) else due
+        if self.now >= missing_at:
+            reason = f"due at {to_the_second(due)}, and no run of it is on record"
+            return _said(expected, runs, WindowState.MISSING, reason)
+        if self.now >= late_at:
+            reason = f"due at {to_the_second(due)}, {in_words(self.now - due)} ago"
+            return _said(expected, runs, WindowState.LATE, reason)
+        return _said(expected, runs, WindowState.DUE, f"due since {to_the_second(due)}")
+
+
+def usual_limit(runs: Sequence[Receipt]) -> timedelta | None:
+    """Three times what 95 of 100 successes took; None until there are ten."""
+    took = sorted(
+        run.ended_at - run.started_at
+        for run in runs
+        if run.status is Status.SUCCESS and run.ended_at is not None
+    )
+    if len(took) < RUNS_TO_JUDGE_BY:
+        return None
+    return TIMES_THE_SLOWEST * took[min(len(took) - 1, int(SLOWEST * len(took)))]
+
+
+def _doubts(success: Receipt, schedule: Schedule) -> tuple[str, ...]:
+    """What is odd about a success."""
+    doubts = []
+    took, shortest = success.finished_at - success.started_at, schedule.min_duration
+    if isinstance(shortest, timedelta) and success.ended_at is not None and took < shortest:
+        doubts.append(f"it took {in_words(took)}, and {in_words(shortest)} is expected at least")
+    rows = [step.row_count for step in success.outputs if step.row_count is not None]
+    if schedule.min_rows is not None and rows and sum(rows) < schedule.min_rows:
+        doubts.append(f"it wrote {sum(rows)} rows, and {schedule.min_rows} are expected at least")
+    return tuple(doubts)
+
+
+def _said(
+    expected: Expected,
+    runs: Sequence[Receipt],
+    state: WindowState,
+    reason: str,
+    doubts: tuple[str, ...] = (),
+    lateness: timedelta | None = None,
+) -> WindowAnswer:
+    return WindowAnswer(
+        window=expected.window,
+        state=state,
+        reason=reason,
+        runs=tuple(run.run_id for run in runs),
+        lateness=lateness,
+        doubts=doubts,
+    )
