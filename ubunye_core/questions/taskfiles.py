@@ -1,4 +1,4 @@
-"""The requirements that stand in a task's YAML files, read as they are written."""
+"""The YAML files of a task, and the requirements that stand in them, read as they are written."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ubunye_core.errors import ConfigError
 from ubunye_core.questions.requirements import KEYS, Requirement
 
 CONFIG_FILE, RECEIPTS_FILE = "config.yaml", "receipts.yaml"
+RECEIPTS_KEYS = ("requires", "schedule", "owner")
 
 
 def read_requirements(path: str | Path) -> tuple[Requirement, ...]:
@@ -25,16 +26,7 @@ def read_requirements(path: str | Path) -> tuple[Requirement, ...]:
     Returns:
         An empty tuple where neither file has ``requires``: that task needs no upstream.
     """
-    given = Path(path).expanduser()
-    folder = given if given.is_dir() else given.parent
-    files = {folder / CONFIG_FILE, folder / RECEIPTS_FILE}
-    if not given.is_dir():
-        files.add(given)
-    present = sorted(file for file in files if file.exists() or file.is_symlink())
-    if not given.is_dir() and given not in present:
-        raise ConfigError(f"{given} does not exist.", hint="Name config.yaml or receipts.yaml.")
-    if not present:
-        raise ConfigError(f"{given} holds neither {CONFIG_FILE} nor {RECEIPTS_FILE}.")
+    present = files_of(path)
     found = [written for file in present if (written := _requires_in(file)) is not None]
     if len(found) > 1:
         raise found[1].wrong(f"'requires' stands in {found[0].file} too; keep one of them.")
@@ -46,10 +38,29 @@ def read_requirements(path: str | Path) -> tuple[Requirement, ...]:
     return tuple(_from_yaml(each) for each in entries)
 
 
+def files_of(path: str | Path) -> list[Path]:
+    """The YAML files of a task, of which one or its folder is named.
+
+    Raises:
+        ConfigError: there are none.
+    """
+    given = Path(path).expanduser()
+    folder = given if given.is_dir() else given.parent
+    files = {folder / CONFIG_FILE, folder / RECEIPTS_FILE}
+    if not given.is_dir():
+        files.add(given)
+    present = sorted(file for file in files if file.exists() or file.is_symlink())
+    if not given.is_dir() and given not in present:
+        raise ConfigError(f"{given} does not exist.", hint="Name config.yaml or receipts.yaml.")
+    if not present:
+        raise ConfigError(f"{given} holds neither {CONFIG_FILE} nor {RECEIPTS_FILE}.")
+    return present
+
+
 def _requires_in(file: Path) -> Written | None:
     document = read_yaml(file)
     if file.name == RECEIPTS_FILE:
-        entries = document.entries(RECEIPTS_FILE, known=("requires", "owner"))
+        entries = document.entries(RECEIPTS_FILE, known=RECEIPTS_KEYS)
     else:
         entries = document.entries(file.name)
         config = entries.get("CONFIG")

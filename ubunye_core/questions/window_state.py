@@ -129,7 +129,7 @@ class Judge:
         first = min(successes, key=lambda run: run.finished_at)
         lateness = first.finished_at - expected.missing_at
         reason = f"run {first.run_id} succeeded at {to_the_second(first.finished_at)}"
-        doubts = _doubts(successes[0], expected.schedule)
+        doubts = _doubts(successes[0], expected)
         if lateness <= timedelta(0):
             return _said(expected, runs, WindowState.SUCCEEDED, reason, doubts)
         reason += f", {in_words(lateness)} after it was missing"
@@ -209,9 +209,12 @@ def usual_limit(runs: Sequence[Receipt]) -> timedelta | None:
     return TIMES_THE_SLOWEST * took[min(len(took) - 1, int(SLOWEST * len(took)))]
 
 
-def _doubts(success: Receipt, schedule: Schedule) -> tuple[str, ...]:
+def _doubts(success: Receipt, expected: Expected) -> tuple[str, ...]:
     """What is odd about a success."""
-    doubts = []
+    doubts, schedule = [], expected.schedule
+    early, margin = expected.window.due - success.started_at, schedule.early_margin
+    if isinstance(margin, timedelta) and early > margin:
+        doubts.append(f"it started {in_words(early)} before it was due")
     took, shortest = success.finished_at - success.started_at, schedule.min_duration
     if isinstance(shortest, timedelta) and success.ended_at is not None and took < shortest:
         doubts.append(f"it took {in_words(took)}, and {in_words(shortest)} is expected at least")

@@ -75,6 +75,8 @@ class Schedule:
     """The batch variable that names a window, for runs that have no window of their own."""
     format: str | None = None
     """How its value is written, as for ``strftime``; by default like a window's name."""
+    early_margin: timedelta | str | None = None
+    """A success that started longer than this before it was due is doubted; by default none is."""
     start_grace: timedelta | str = timedelta(minutes=5)
     """How long after it is due a run may start before the window is late."""
     finish_by: timedelta | str | None = None
@@ -108,7 +110,7 @@ class Schedule:
             value = getattr(self, name)
             if value is not None:
                 self._set(name, instant(value, what=name))
-        for name in ("start_grace", "finish_by", "max_runtime", "min_duration"):
+        for name in ("early_margin", "start_grace", "finish_by", "max_runtime", "min_duration"):
             value = getattr(self, name)
             if value is not None:
                 self._set(name, duration(value, what=name))

@@ -1,0 +1,108 @@
+"""The schedule of a task, as it stands in its YAML."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from ubunye_core import ConfigError
+from ubunye_core.questions.schedulefiles import read_calendar, read_schedule
+from ubunye_core.questions.taskfiles import read_requirements
+from ubunye_core.schedules import Of, Period, Schedule
+
+
+def written(folder: Path, text: str, name: str = "receipts.yaml") -> Path:
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+def test_a_schedule_is_read_as_it_is_written(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        """
+        owner: payments
+        schedule:
+          cron: "0 2 * * *"
+          time_zone: Asia/Jakarta
+          window: day
+          of: previous
+          variable: dt
+          format: "%Y%m%d"
+          finish_by: 6h
+          max_runtime: 3h
+          min_duration: 10m
+          min_rows: 1000
+          early_margin: 15m
+          start: 2026-01-01T00:00:00+07:00
+          calendar:
+            business_days: [mon, tue, wed, thu, Friday]
+            holidays: {2026-12-25: Christmas}
+        """,
+    )
+    (schedule,) = read_schedule(path)
+    assert schedule == read_schedule(tmp_path)[0]
+    assert (schedule.window, schedule.of) == (Period.DAY, Of.PREVIOUS)
+    assert schedule.finish_by == timedelta(hours=6)
+    assert schedule.min_rows == 1000
+    assert schedule.start == datetime(2025, 12, 31, 17, tzinfo=UTC)
+    assert schedule.calendar is not None
+    assert schedule.calendar.holidays == {date(2026, 12, 25): "Christmas"}
+    assert schedule.calendar.why_not(date(2026, 12, 26)) == "Saturday"
+    windows = schedule.due_between(
+        datetime(2026, 10, 14, tzinfo=UTC), datetime(2026, 10, 15, tzinfo=UTC)
+    )
+    assert [schedule.value_of(window) for window in windows] == ["20261014"]
+
+
+def test_a_schedule_has_versions_and_a_calendar_may_stand_in_a_file(tmp_path: Path) -> None:
+    written(tmp_path, "holidays: [2026-12-25, 2026-12-26]\n", "holidays.yaml")
+    written(
+        tmp_path,
+        """
+        schedule:
+          - {every: 6h, end: "2026-06-01T00:00Z"}
+          - {every: 1h, start: "2026-06-01T00:00Z", calendar: holidays.yaml}
+        """,
+    )
+    before, after = read_schedule(tmp_path)
+    assert before == Schedule(every="6h", end="2026-06-01T00:00Z")
+    assert after.calendar == read_calendar(tmp_path / "holidays.yaml")
+
+
+def test_a_task_without_a_schedule_has_none(tmp_path: Path) -> None:
+    written(tmp_path, "requires: [pay/in/people]\n")
+    assert read_schedule(tmp_path) == ()
+    written(tmp_path, "CONFIG: {}\n", "config.yaml")
+    assert read_schedule(tmp_path / "config.yaml") == ()
+
+
+def test_requirements_and_a_schedule_stand_side_by_side(tmp_path: Path) -> None:
+    written(tmp_path, "requires: [{task: pay/in/people, variables: []}]\nschedule: {every: 1h}\n")
+    assert len(read_requirements(tmp_path)) == len(read_schedule(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "why"),
+    [
+        ("schedule:\n  cron: 0 2 * *\n", 2, "no cron expression"),
+        ("schedule:\n  every: 6h\n  time_zone: Mars/Base\n", 3, "no time zone"),
+        ("schedule:\n  every: 6h\n  window: year\n", 3, "'window'"),
+        ("schedule:\n  every: 6h\n  finish_by: soon\n", 3, "length of time"),
+        ("schedule:\n  every: 6h\n  format: '%Y'\n", 3, "no 'variable'"),
+        ("schedule:\n  every: 6h\n  retention: 30d\n", 3, "not a known key"),
+        ("schedule:\n  every: 6h\n  min_rows: many\n", 3, "no number"),
+        ("schedule:\n  every: 6h\n  calendar:\n    business_days: [funday]\n", 4, "no day"),
+        ("schedule:\n  every: 6h\n  calendar:\n    holidays: [25.12.2026]\n", 4, "no day"),
+        ("schedule:\n  time_zone: UTC\n", 2, "either 'cron' or 'every'"),
+        ("schedule: []\n", 1, "is empty"),
+        ("schedule: daily\n", 1, "not a map"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(tmp_path: Path, text: str, line: int, why: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(ConfigError, match=why) as refused:
+        read_schedule(path)
+    assert f"{path}, line {line}: " in str(refused.value)

@@ -1,0 +1,117 @@
+"""The schedule that stands in a task's ``receipts.yaml``, and the calendar that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from ubunye_core.config import Written, read_yaml
+from ubunye_core.errors import ConfigError
+from ubunye_core.questions.taskfiles import RECEIPTS_FILE, RECEIPTS_KEYS, files_of
+from ubunye_core.schedules import Calendar, Schedule
+from ubunye_core.schedules.calendar import WEEKDAYS
+
+KEYS = tuple(field.name for field in fields(Schedule) if field.init)
+
+
+def read_schedule(path: str | Path) -> tuple[Schedule, ...]:
+    """The schedule of a task: its versions, or the only one.
+
+    Args:
+        path: A task's folder, or its ``config.yaml`` or ``receipts.yaml``. ``schedule`` stands in
+            ``receipts.yaml``: one map, or a list of them, each with its ``start`` and ``end``.
+
+    Raises:
+        ConfigError: a file cannot be read, or an entry is wrong; names file and line.
+
+    Returns:
+        An empty tuple where the task has none.
+    """
+    for file in files_of(path):
+        if file.name == RECEIPTS_FILE:
+            written = read_yaml(file).entries(RECEIPTS_FILE, known=RECEIPTS_KEYS).get("schedule")
+            if written is None:
+                return ()
+            versions = written.items("'schedule'") if isinstance(written.value, list) else [written]
+            if not versions:
+                raise written.wrong("'schedule' is empty.", hint="Leave it out if there is none.")
+            return tuple(_schedule(version, file.parent) for version in versions)
+    return ()
+
+
+def read_calendar(path: str | Path) -> Calendar:
+    """The calendar in a YAML file: ``business_days`` and ``holidays``.
+
+    Raises:
+        ConfigError: it cannot be read, or an entry is wrong; names file and line.
+    """
+    return _calendar(read_yaml(Path(path).expanduser()))
+
+
+def _schedule(written: Written, folder: Path) -> Schedule:
+    entries = written.entries("a schedule", known=KEYS)
+    values = {key: _value(key, entry, folder) for key, entry in entries.items()}
+    firing: dict[str, Any] = {key: values[key] for key in ("cron", "every") if key in values}
+    made = _made(firing, written)
+    for key, value in values.items():  # one by one, so that an error names its line
+        if key not in firing:
+            beside = {"variable": values.get("variable")} if key == "format" else {}
+            made = _made({**firing, **beside, key: value}, entries[key])
+    return _made(values, written) if len(values) > len(firing) else made
+
+
+def _value(key: str, entry: Written, folder: Path) -> Any:
+    """The value of one key, as ``Schedule`` takes it."""
+    if key == "min_rows":
+        text = entry.text("'min_rows'")
+        if not text.isdecimal():
+            raise entry.wrong(f"'min_rows' is {text}, which is no number of rows.")
+        return int(text)
+    if key == "calendar":
+        if isinstance(entry.value, str):
+            return read_calendar(folder / entry.text("'calendar'"))
+        return _calendar(entry)
+    return entry.text(f"'{key}'")
+
+
+def _made(values: Mapping[str, Any], written: Written) -> Schedule:
+    try:
+        return Schedule(**values)
+    except ConfigError as error:
+        raise written.wrong(error.message, hint=error.hint) from error
+
+
+def _calendar(written: Written) -> Calendar:
+    entries = written.entries("a calendar", known=("business_days", "holidays"))
+    calendar = Calendar()
+    if "business_days" in entries:
+        days = entries["business_days"].items("'business_days'")
+        calendar = replace(calendar, business_days=frozenset(_weekday(day) for day in days))
+    if "holidays" in entries:
+        calendar = replace(calendar, holidays=_holidays(entries["holidays"]))
+    return calendar
+
+
+def _weekday(written: Written) -> int:
+    name = written.text("a day of the week").lower()[:3]
+    if name not in WEEKDAYS:
+        raise written.wrong("This is no day of the week.", hint=f"Use {', '.join(WEEKDAYS)}.")
+    return WEEKDAYS.index(name)
+
+
+def _holidays(written: Written) -> dict[date, str]:
+    """Days with their names: a map, or a list of days."""
+    if isinstance(written.value, dict):
+        days = [(name, entry, entry.text("a holiday")) for name, entry in written.value.items()]
+    else:
+        days = [(each.text("a day"), each, "") for each in written.items("'holidays'")]
+    found = {}
+    for text, entry, name in days:
+        try:
+            found[date.fromisoformat(text)] = name
+        except ValueError as error:
+            raise entry.wrong(f"{text!r} is no day.", hint="Write 2026-12-25.") from error
+    return found
