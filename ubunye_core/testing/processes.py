@@ -114,12 +114,13 @@ class ProcessConformance(Handles):
         self._kill(store, self.SOAK_KILLS)
 
     def _kill(self, store: ReceiptStore, kills: int) -> None:
-        """Kill a writer so many times, each time a little later in its work."""
+        """Kill a writer so many times, each time a little later in its next two saves."""
         version, reached = 0, 0
         for kill in range(kills):
             with child(self.address(store)) as writer:
-                writer.ask("rewrite", task=A_TASK, version=version, parts=self.PARTS)
-                time.sleep(0.002 * (kill % 100))
+                asked = {"task": A_TASK, "version": version, "parts": self.PARTS}
+                seconds = writer.ask("rewrite", **asked)["seconds"]
+                time.sleep(seconds * 2 * (kill % self.KILLS) / self.KILLS)
                 writer.kill()
             stands = self._check_the_big_receipt(self.reopened(store))
             assert stands >= version, "a save that had returned was lost"
