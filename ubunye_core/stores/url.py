@@ -26,6 +26,7 @@ _BUILT_IN = {
     "delta+file": "ubunye_core.stores.delta:open_delta",
     "delta+s3": "ubunye_core.stores.delta:open_delta",
     "file": "ubunye_core.stores.files:open_files",
+    "jsonl": "ubunye_core.stores.jsonl:open_jsonl",
     "memory": "ubunye_core.stores.memory:open_memory",
     "sqlite": "ubunye_core.stores.sql.sqlite:open_sqlite",
     "postgresql": "ubunye_core.stores.sql.postgres:open_postgres",

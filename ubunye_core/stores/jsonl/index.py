@@ -1,0 +1,178 @@
+"""What the lines of a ledger come to: where each run's latest event is, and who has which claim.
+
+Only places and facts are kept, no receipts: a hundred thousand runs fit in a few dozen megabytes.
+An index follows its file: what was appended is read, and nothing twice. Where the file is another
+one, or is not what it was, it is read anew.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import BinaryIO
+
+from ubunye_core.receipt import Status
+from ubunye_core.runids import time_in
+from ubunye_core.stores.jsonl.events import (
+    MAX_LINE_BYTES,
+    Claimed,
+    Damaged,
+    Event,
+    Saved,
+    Torn,
+    What,
+    event_of,
+)
+
+STRAYS_KEPT = 1000
+"""So many lines of nobody are told one by one; a file that is no ledger has millions."""
+_REMEMBERED = 64
+
+
+@dataclass(slots=True)
+class Fact:
+    """The latest event of a run: where it is, and what finds it."""
+
+    run_id: str
+    line: int
+    """Counted from 1."""
+    offset: int
+    length: int
+    """In bytes, without the end of line."""
+    started_at: datetime | None
+    """None where it is damaged and the run id shows no start."""
+    status: Status | None = None
+    variables: bytes = b"{}"
+    attempt: bytes | None = None
+    why: str | None = None
+    """Why it cannot be read; None where it can."""
+
+
+@dataclass(slots=True)
+class ClaimState:
+    """A claim on record; it stays when it is given back, for its token."""
+
+    run_id: str
+    token: int
+    claimed_at: datetime
+    until: datetime
+    is_open: bool = True
+
+    def is_held_at(self, now: datetime) -> bool:
+        """Whether its run has the right to go on."""
+        return self.is_open and now < self.until
+
+
+@dataclass(frozen=True, slots=True)
+class Stray:
+    """A line that cannot be read, of nobody knows which run."""
+
+    line: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """What stands after the last end of line: it is being written, or its writer was killed."""
+
+    line: int
+    offset: int
+    length: int
+    beginning: bytes
+
+
+@dataclass
+class Index:
+    """What was read of one ledger so far."""
+
+    identity: tuple[int, int] | None = None
+    offset: int = 0
+    lines: int = 0
+    runs: dict[str, dict[str, Fact]] = field(default_factory=dict)
+    """By task and run id."""
+    claims: dict[tuple[str, str], ClaimState] = field(default_factory=dict)
+    """By task and the digest of batch and mode."""
+    broken_claims: dict[tuple[str, str], Stray] = field(default_factory=dict)
+    strays: list[Stray] = field(default_factory=list)
+    stray_count: int = 0
+    torn: list[int] = field(default_factory=list)
+    """The lines that were cut short, and marked."""
+    rest: Rest | None = None
+    _last: bytes = b""
+    _shared: dict[bytes, bytes] = field(default_factory=dict)
+
+    def fits(self, descriptor: int) -> bool:
+        """Whether what was read still stands in the file, as far as can be told cheaply."""
+        found = os.fstat(descriptor)
+        if self.identity != (found.st_dev, found.st_ino) or found.st_size < self.offset:
+            return False
+        return os.pread(descriptor, len(self._last), self.offset - len(self._last)) == self._last
+
+    def follow(self, descriptor: int) -> None:
+        """Read what was appended. The index must fit the file, or be new."""
+        found = os.fstat(descriptor)
+        self.identity = (found.st_dev, found.st_ino)
+        with open(descriptor, "rb", buffering=1024 * 1024, closefd=False) as file:
+            file.seek(self.offset)
+            self.rest = None
+            while line := file.readline(MAX_LINE_BYTES + 1):
+                if line.endswith(b"\n"):
+                    self._take(event_of(line[:-1]) if line.strip() else None, len(line))
+                elif len(line) <= MAX_LINE_BYTES:
+                    self.rest = Rest(self.lines + 1, self.offset, len(line), line[:1024])
+                else:
+                    self._take_overlong(file, line)
+        self._last = os.pread(
+            descriptor, min(_REMEMBERED, self.offset), max(0, self.offset - _REMEMBERED)
+        )
+
+    def _take_overlong(self, file: BinaryIO, line: bytes) -> None:
+        """Go past a line that is too long to be one of a ledger."""
+        length, beginning = len(line), line[:1024]
+        while (more := file.readline(MAX_LINE_BYTES)) and not more.endswith(b"\n"):
+            length += len(more)
+        if more:
+            self._take(Damaged(f"it has more than {MAX_LINE_BYTES} bytes"), length + len(more))
+        else:
+            self.rest = Rest(self.lines + 1, self.offset, length, beginning)
+
+    def _take(self, event: Event | None, length: int) -> None:
+        """Count a line of so many bytes, its end included, and keep what it says."""
+        self.lines += 1
+        self._fold(event, length - 1)
+        self.offset += length
+
+    def _fold(self, event: Event | None, length: int) -> None:
+        match event:
+            case Saved():
+                variables = self._shared.setdefault(event.variables, event.variables)
+                self.runs.setdefault(event.task, {})[event.run_id] = Fact(
+                    event.run_id, self.lines, self.offset, length, event.started_at,
+                    event.status, variables, event.attempt,
+                )  # fmt: skip
+            case Claimed():
+                self._fold_claim(event)
+            case Torn():
+                self.torn.append(self.lines)
+            case Damaged(why, str(task), str(run_id)):
+                self.runs.setdefault(task, {})[run_id] = Fact(
+                    run_id, self.lines, self.offset, length, time_in(run_id), why=why
+                )
+            case Damaged(why, str(task), None, str(key)):
+                self.broken_claims[task, key] = Stray(self.lines, why)
+            case Damaged(why):
+                self.stray_count += 1
+                if len(self.strays) < STRAYS_KEPT:
+                    self.strays.append(Stray(self.lines, why))
+            case None:
+                pass
+
+    def _fold_claim(self, event: Claimed) -> None:
+        place = (event.task, event.key)
+        known = self.claims.get(place)
+        if event.what is What.CLAIM:
+            self.claims[place] = ClaimState(event.run_id, event.token, event.at, event.until)
+        elif known is not None and known.token == event.token:
+            known.until = event.until
+            known.is_open = known.is_open and event.what is not What.RELEASE

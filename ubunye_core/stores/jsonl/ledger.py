@@ -1,0 +1,119 @@
+"""A ledger as its store uses it: looks at it, and changes to it, one at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from ubunye_core.errors import BadReceiptError, StoreUnavailableError
+from ubunye_core.receipt import Receipt
+from ubunye_core.stores.jsonl.index import Index, Rest
+from ubunye_core.stores.jsonl.place import Place, append, shown
+from ubunye_core.stores.jsonl.reading import LedgerChangedError, Reading
+
+T = TypeVar("T")
+
+
+class Ledger:
+    """A file of events, and what was read of it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._place = Place(path)
+        self._index = Index()
+        self._looking = threading.RLock()
+        self._changing = threading.RLock()
+        self._change: Change | None = None
+
+    def ask(self, question: Callable[[Reading], T]) -> T:
+        """What a question finds in the ledger as it is now.
+
+        Raises:
+            StoreUnavailableError: it cannot be read.
+        """
+        with self._looking, self._place.reading() as descriptor:
+            for _ in range(2):
+                try:
+                    torn = self._torn(descriptor)
+                    return question(Reading(self.path, self._index, descriptor, torn=torn))
+                except LedgerChangedError:
+                    self._index = Index()
+        raise self._changed()
+
+    def change(self, work: Callable[[Change], T]) -> T:
+        """Do what reads and appends in one step: nobody else writes meanwhile.
+
+        A change inside a change of the same thread is part of it.
+
+        Raises:
+            StoreUnavailableError: it cannot be written.
+        """
+        with self._changing:
+            if self._change is not None:
+                return work(self._change)
+            with contextlib.suppress(StoreUnavailableError):
+                self.ask(lambda _: None)  # so that little is left to be read under the lock
+            with self._place.writing() as descriptor, self._looking:
+                try:
+                    for _ in range(2):
+                        try:
+                            self._finish(descriptor)
+                            self._change = Change(self.path, self._index, descriptor)
+                            return work(self._change)
+                        except LedgerChangedError:
+                            self._index = Index()
+                    raise self._changed()
+                finally:
+                    self._change = None
+
+    def _follow(self, descriptor: int) -> Index:
+        if not self._index.fits(descriptor):
+            self._index = Index()
+        self._index.follow(descriptor)
+        return self._index
+
+    def _finish(self, descriptor: int) -> None:
+        """Read up to the end, and end the line of a writer that was killed."""
+        rest = self._follow(descriptor).rest
+        if rest is not None:
+            self._place.finish(descriptor, rest)
+            self._follow(descriptor)
+
+    def _torn(self, descriptor: int) -> Rest | None:
+        """What a killed writer left at the end; None where somebody may be writing it now."""
+        rest = self._follow(descriptor).rest
+        if rest is None or self._place.has_a_writer():
+            return None
+        again = self._follow(descriptor).rest
+        return again if again == rest else None
+
+    def _changed(self) -> StoreUnavailableError:
+        return StoreUnavailableError(f"The ledger {shown(self.path)} changes while it is read.")
+
+
+class Change(Reading):
+    """A look at a ledger that may append to it."""
+
+    def __init__(self, path: Path, index: Index, descriptor: int) -> None:
+        super().__init__(path, index, descriptor, torn=None)
+
+    def append(self, content: bytes) -> None:
+        """Add whole lines; they are on disk and in the index when this returns."""
+        append(self._descriptor, content)
+        self.index.follow(self._descriptor)
+
+    def replaced_by(self, offered: Receipt) -> Receipt | None:
+        """What is on record for a run. To a run that ends, a damaged record is none.
+
+        Raises:
+            BadReceiptError: it cannot be read, and the run goes on.
+        """
+        try:
+            return self.current(offered.task, offered.run_id)
+        except BadReceiptError:
+            if not offered.status.is_final:
+                raise
+            return None

@@ -1,0 +1,184 @@
+"""One look at a ledger: what its lines say at one moment."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from ubunye_core.batch import Scalar
+from ubunye_core.errors import AmbiguousRunError, BadReceiptError, ReceiptNotFoundError
+from ubunye_core.receipt import Receipt, Status
+from ubunye_core.runids import time_in
+from ubunye_core.stores.jsonl.events import is_whole, receipt_in, whose
+from ubunye_core.stores.jsonl.index import Fact, Index, Rest
+from ubunye_core.stores.jsonl.place import shown
+from ubunye_core.stores.protocol import Unreadable
+
+TORN = "the line is cut short: whoever wrote it was stopped before the save returned"
+
+
+class LedgerChangedError(Exception):
+    """A line is not what was read before: somebody changed what is only to be appended to."""
+
+
+class Reading:
+    """An index, and the file that it is of."""
+
+    def __init__(self, path: Path, index: Index, descriptor: int, *, torn: Rest | None) -> None:
+        self.index, self.torn = index, torn
+        self._path, self._descriptor = path, descriptor
+
+    def tasks(self) -> list[str]:
+        """Every task that a line names, in order."""
+        torn = [bad.task for bad in self._torn(None) if bad.task is not None]
+        return sorted({*self.index.runs, *torn})
+
+    def facts(self, task: str | None) -> Iterator[tuple[str, Fact]]:
+        """The runs of a task that can be read, or of all, each with its task."""
+        for name in self._names(task):
+            for fact in self.index.runs[name].values():
+                if fact.why is None:
+                    yield name, fact
+
+    def receipt(self, task: str, fact: Fact) -> Receipt:
+        """The receipt of a run.
+
+        Raises:
+            BadReceiptError: it cannot be read.
+            LedgerChangedError: its line is not there any more.
+        """
+        where = self.where(fact.line, task, fact.run_id)
+        if fact.why is not None:
+            raise BadReceiptError(where, fact.why)
+        line = os.pread(self._descriptor, fact.length, fact.offset)
+        if not is_whole(line) or whose(line) != (task, fact.run_id):
+            raise LedgerChangedError
+        return receipt_in(line, where=where)
+
+    def current(self, task: str, run_id: str) -> Receipt | None:
+        """The receipt of a run by its whole id, or None. Raises as ``receipt`` does."""
+        fact = self.index.runs.get(task, {}).get(run_id)
+        return None if fact is None else self.receipt(task, fact)
+
+    def found(self, task: str, run_id: str) -> Receipt:
+        """The receipt of a run by its whole id or a beginning. Raises as a store's ``load``."""
+        runs = self.index.runs.get(task, {})
+        fitting = [run_id] if run_id in runs else sorted(i for i in runs if i.startswith(run_id))
+        if len(fitting) > 1:
+            raise AmbiguousRunError(run_id, fitting)
+        if not fitting:
+            raise ReceiptNotFoundError(
+                f"{shown(self._path)} holds no run '{run_id}' of {task}.",
+                hint=f"{self.strays_in_words()} could be it." if self.index.stray_count else None,
+            )
+        return self.receipt(task, runs[fitting[0]])
+
+    def look(self, task: str, run_id: str) -> Receipt | Unreadable:
+        """A run that is on record, or why it cannot be read."""
+        fact = self.index.runs[task][run_id]
+        try:
+            return self.receipt(task, fact)
+        except BadReceiptError as error:
+            return Unreadable(
+                where=error.where, why=error.why, task=task, started_at=time_in(run_id)
+            )
+
+    def unreadable(self, task: str | None) -> list[Unreadable]:
+        """What cannot be read, of a task or of all; lines of nobody could be of any."""
+        bad = [
+            Unreadable(
+                where=self.where(fact.line, name, fact.run_id),
+                why=fact.why,
+                task=name,
+                started_at=fact.started_at,
+            )
+            for name in self._names(task)
+            for fact in self.index.runs[name].values()
+            if fact.why is not None
+        ]
+        return [*bad, *self._strays(), *self._torn(task)]
+
+    def strays_in_words(self) -> str:
+        """How many lines are of nobody, and where the first one is."""
+        count, first = self.index.stray_count, self.where(self.index.strays[0].line)
+        return (
+            f"{first} cannot be read, and"
+            if count == 1
+            else (f"{first} and {count - 1} more cannot be read, and each")
+        )
+
+    def where(self, line: int, task: str | None = None, run_id: str | None = None) -> str:
+        """The place of a line."""
+        named = "" if run_id is None else f" (run {run_id} of {task})"
+        return f"{shown(self._path)}:{line}{named}"
+
+    def _names(self, task: str | None) -> list[str]:
+        if task is None:
+            return list(self.index.runs)
+        return [task] if task in self.index.runs else []
+
+    def _strays(self) -> Iterator[Unreadable]:
+        for stray in self.index.strays:
+            yield Unreadable(where=self.where(stray.line), why=stray.why)
+        more = self.index.stray_count - len(self.index.strays)
+        if more:
+            after = self.where(self.index.strays[-1].line)
+            yield Unreadable(where=after, why=f"{more} lines after this one cannot be read either")
+
+    def _torn(self, task: str | None) -> Iterator[Unreadable]:
+        """The last line, if a writer was stopped in it.
+
+        That save never returned: where the run has a record of before, that one stands.
+        """
+        if self.torn is None:
+            return
+        of, run_id = whose(self.torn.beginning) or (None, None)
+        if of is None or run_id is None:
+            yield Unreadable(where=self.where(self.torn.line), why=TORN)
+        elif task in (None, of) and run_id not in self.index.runs.get(of, {}):
+            yield Unreadable(
+                where=self.where(self.torn.line, of, run_id),
+                why=TORN,
+                task=of,
+                started_at=time_in(run_id),
+            )
+
+
+def newest(facts: Iterable[tuple[str, Fact]], limit: int | None) -> Iterator[tuple[str, Fact]]:
+    """Runs, newest first; fast where a few are enough."""
+    every = list(facts)
+    if limit is None or limit >= len(every):
+        yield from sorted(every, key=_order, reverse=True)
+        return
+    first = heapq.nlargest(limit, every, key=_order)
+    yield from first
+    given = {id(fact) for _, fact in first}
+    yield from sorted((e for e in every if id(e[1]) not in given), key=_order, reverse=True)
+
+
+def _order(each: tuple[str, Fact]) -> tuple[datetime, str]:
+    started_at = each[1].started_at
+    assert started_at is not None  # only a damaged one has none
+    return started_at, each[1].run_id
+
+
+def agreeing(question: Callable[[Mapping[str, Scalar]], bool]) -> Callable[[Fact], bool]:
+    """Whether a run's variables are as a question wants them; each set of them is asked once."""
+    known: dict[bytes, bool] = {}
+
+    def is_so(fact: Fact) -> bool:
+        answer = known.get(fact.variables)
+        if answer is None:
+            answer = known[fact.variables] = question(json.loads(fact.variables))
+        return answer
+
+    return is_so
+
+
+def is_of(status: Status | None) -> Callable[[Fact], bool]:
+    """Whether a run stands like this; None means any way."""
+    return lambda fact: status is None or fact.status is status

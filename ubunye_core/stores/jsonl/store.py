@@ -1,0 +1,331 @@
+"""The store of a ledger."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from ubunye_core.batch import Batch, Scalar, agrees
+from ubunye_core.errors import (
+    BadReceiptError,
+    ConfigError,
+    ReceiptConflictError,
+    StoreUnavailableError,
+)
+from ubunye_core.masking import masked_url
+from ubunye_core.names import check_run_id, check_task
+from ubunye_core.receipt import Orchestrator, Receipt, Status
+from ubunye_core.stores.capabilities import Finding, Settled
+from ubunye_core.stores.claims import Claim, ClaimKey, Held
+from ubunye_core.stores.ends import standing
+from ubunye_core.stores.jsonl.claims import LedgerClaims
+from ubunye_core.stores.jsonl.events import attempt_digest, saved_line
+from ubunye_core.stores.jsonl.ledger import Change, Ledger
+from ubunye_core.stores.jsonl.reading import Reading, agreeing, newest
+from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.select import select
+from ubunye_core.times import as_utc
+
+AT_ONCE = 200
+"""So many receipts are read or written in one step, between which others have their turn."""
+NEWEST_FOR_HEALTH = 50
+
+
+class JsonlStore:
+    """Receipts in one file that only grows: a save adds a line, and no line is ever changed.
+
+    For one machine. A save is on disk when it returns, whole or not at all; of a run, the latest
+    line stands. Each question reads what was added since the last one. A file that does not exist
+    is ``StoreUnavailableError`` to a reader; a writer makes it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._ledger = Ledger(path.absolute())
+        self._claims = LedgerClaims(self._ledger, self)
+        self.path = self._ledger.path
+        self.url = self.path.as_uri().replace("file:", "jsonl:", 1)
+
+    @property
+    def heartbeat_every(self) -> timedelta:
+        """Each sign of life is a line for ever, so it is given rarely."""
+        return timedelta(minutes=10)
+
+    def save(self, receipt: Receipt) -> None:
+        """Add a line with a receipt, by the rules about ends."""
+        check_task(receipt.task)
+        check_run_id(receipt.run_id)
+
+        def work(change: Change) -> None:
+            stands = standing(change.replaced_by(receipt), receipt)
+            if stands is not None:
+                change.append(saved_line(stands))
+
+        self._ledger.change(work)
+
+    def save_many(self, receipts: Iterable[Receipt]) -> None:
+        """Save each, many in one write. One that is refused is named; the others are kept."""
+        refused: list[Exception] = []
+        rest = iter(receipts)
+        while some := list(islice(rest, AT_ONCE)):
+            refused += self._ledger.change(partial(_saved, receipts=some))
+        if refused:
+            raise ReceiptConflictError(
+                f"{refused[0]} {len(refused)} in all were refused."
+            ) from refused[0]
+
+    def load(self, task: str, run_id: str) -> Receipt:
+        """The receipt of one run, by its whole id or a beginning that fits one run only."""
+        check_task(task)
+        check_run_id(run_id)
+        return self._ledger.ask(lambda reading: reading.found(task, run_id))
+
+    def list_runs(self, task: str, n: int = 20) -> Found:
+        """The newest ``n`` readable receipts of a task."""
+        return self.search(task, limit=n)
+
+    def search(
+        self,
+        task: str | None = None,
+        status: Status | None = None,
+        since: datetime | None = None,
+        *,
+        batch: Mapping[str, str] | None = None,
+        limit: int | None = None,
+    ) -> Found:
+        """The receipts that fit everything given."""
+        if task is not None:
+            check_task(task)
+        wanted = None if status is None else Status(status)
+        first = None if since is None else as_utc(since)
+        is_of_batch = agreeing(lambda variables: batch is None or agrees(variables, batch))
+
+        def ask(reading: Reading) -> Found:
+            facts = (
+                (name, fact)
+                for name, fact in reading.facts(task)
+                if (wanted is None or fact.status is wanted)
+                and (first is None or (fact.started_at and fact.started_at >= first))
+                and (batch is None or is_of_batch(fact))
+            )
+            receipts: list[Receipt] = []
+            unreadable = reading.unreadable(task)
+            for name, fact in newest(facts, limit):
+                if limit is not None and len(receipts) >= limit:
+                    break
+                found = reading.look(name, fact.run_id)
+                if isinstance(found, Receipt):
+                    receipts.append(found)
+                else:
+                    unreadable.append(found)
+            return select(
+                receipts, unreadable, status=status, since=since, batch=batch, limit=limit
+            )
+
+        return self._ledger.ask(ask)
+
+    def tasks(self) -> list[str]:
+        """Every task with a receipt, in order."""
+        return self._ledger.ask(Reading.tasks)
+
+    def scan(self, task: str) -> Iterator[Receipt | Unreadable]:
+        """Every receipt of a task."""
+        check_task(task)
+
+        def begin(reading: Reading) -> tuple[list[str], list[Unreadable]]:
+            return [fact.run_id for _, fact in reading.facts(task)], reading.unreadable(task)
+
+        run_ids, unreadable = self._ledger.ask(begin)
+        for start in range(0, len(run_ids), AT_ONCE):
+            some = run_ids[start : start + AT_ONCE]
+            yield from self._ledger.ask(partial(_looked_at, task=task, run_ids=some))
+        yield from unreadable
+
+    def success_by_batch(self, task: str, batch: Mapping[str, str], *, whole: bool) -> Found | None:
+        """The newest success of a batch and the newest run of it."""
+        check_task(task)
+        asked = Batch.of(batch)
+
+        def is_it(variables: Mapping[str, Scalar]) -> bool:
+            same = not whole or Batch.of(variables).is_same(asked)
+            return same and agrees(variables, batch)
+
+        is_of_batch = agreeing(is_it)
+
+        def ask(reading: Reading) -> Found | None:
+            if reading.unreadable(task):
+                return None
+            runs = [each for each in reading.facts(task) if is_of_batch(each[1])]
+            successes = [each for each in runs if each[1].status is Status.SUCCESS]
+            if not successes:
+                return None
+            two = {next(newest(some, 1))[1].run_id for some in (runs, successes)}
+            found = [reading.look(task, run_id) for run_id in two]
+            receipts = [each for each in found if isinstance(each, Receipt)]
+            return Found(receipts) if len(receipts) == len(two) else None
+
+        return self._ledger.ask(ask)
+
+    def of_attempt(self, task: str, attempt: Orchestrator) -> Found:
+        """The receipts of a task that stand for this attempt."""
+        check_task(task)
+        digest = attempt_digest(attempt)
+
+        def ask(reading: Reading) -> Found:
+            runs = [fact for _, fact in reading.facts(task) if fact.attempt == digest]
+            found = [reading.look(task, fact.run_id) for fact in runs]
+            return Found(
+                (
+                    each
+                    for each in found
+                    if isinstance(each, Receipt) and attempt.is_same_attempt(each.orchestrator)
+                ),
+                [
+                    *(each for each in found if isinstance(each, Unreadable)),
+                    *reading.unreadable(task),
+                ],
+            )
+
+        return self._ledger.ask(ask)
+
+    def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
+        """Those of the tasks whose newest run is a success and that need no further look."""
+        names = [check_task(task) for task in tasks]
+
+        def ask(reading: Reading) -> dict[str, Settled]:
+            found = {name: _settled(reading, name) for name in names}
+            return {name: each for name, each in found.items() if each is not None}
+
+        return self._ledger.ask(ask)
+
+    def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
+        """Take the right to run, or learn who has it."""
+        return self._claims.claim(key, run_id=run_id, lease=lease)
+
+    def renew(self, claim: Claim) -> None:
+        """Begin the lease anew."""
+        self._claims.renew(claim)
+
+    def release(self, claim: Claim) -> None:
+        """Give the right back."""
+        self._claims.release(claim)
+
+    def holder(self, key: ClaimKey) -> Held | None:
+        """Who has the right now."""
+        return self._claims.holder(key)
+
+    def examine(self) -> Iterator[Finding]:
+        """What can be told of the file."""
+        yield _writable(self.path)
+        try:
+            yield self._ledger.ask(_lines)
+        except StoreUnavailableError as error:
+            yield Finding(what="lines", good=None, why=error.message)
+        yield Finding(
+            what="durability",
+            good=True,
+            why="a save is on disk when it returns, whole or not at all; no line is ever changed",
+        )
+        yield Finding(
+            what="claim",
+            good=True,
+            why="one at a time, by an exclusive lock on this machine",
+        )
+        yield Finding(
+            what="clock",
+            good=None,
+            why="leases go by the clocks of those who write, which is one on one machine",
+        )
+
+
+def _saved(change: Change, receipts: list[Receipt]) -> list[Exception]:
+    """Save receipts in one write; those that were refused, as errors."""
+    lines: list[bytes] = []
+    refused: list[Exception] = []
+    waiting: dict[tuple[str, str], Receipt] = {}
+    for receipt in receipts:
+        of = (check_task(receipt.task), check_run_id(receipt.run_id))
+        try:
+            stands = standing(waiting.get(of) or change.replaced_by(receipt), receipt)
+        except (ReceiptConflictError, BadReceiptError) as error:
+            refused.append(error)
+            continue
+        if stands is not None:
+            lines.append(saved_line(stands))
+            waiting[of] = stands
+    if lines:
+        change.append(b"".join(lines))
+    return refused
+
+
+def _looked_at(reading: Reading, task: str, run_ids: list[str]) -> list[Receipt | Unreadable]:
+    return [reading.look(task, run_id) for run_id in run_ids]
+
+
+def _settled(reading: Reading, task: str) -> Settled | None:
+    """The newest run of a task, where nothing of it needs a look."""
+    if reading.unreadable(task):
+        return None
+    runs = newest(reading.facts(task), NEWEST_FOR_HEALTH)
+    facts = [fact for _, fact in islice(runs, NEWEST_FOR_HEALTH)]
+    if not facts or facts[0].status is not Status.SUCCESS:
+        return None
+    if any(fact.status is Status.RUNNING for fact in facts):
+        return None
+    receipt = reading.look(task, facts[0].run_id)
+    if not isinstance(receipt, Receipt):
+        return None
+    return Settled(
+        run_id=receipt.run_id,
+        started_at=receipt.started_at,
+        finished_at=receipt.finished_at,
+        window_end=None if receipt.window is None else receipt.window.end,
+    )
+
+
+def _lines(reading: Reading) -> Finding:
+    index = reading.index
+    runs = sum(len(of_task) for of_task in index.runs.values())
+    told = f"{index.lines} lines of {runs} runs"
+    if index.torn:
+        first = reading.where(index.torn[0])
+        told += f"; {len(index.torn)} cut short before the save returned, the first is {first}"
+    bad = reading.unreadable(None)
+    if bad:
+        told += f"; unreadable: {len(bad)}, the first is {bad[0].where}"
+    return Finding(what="lines", good=not bad, why=told)
+
+
+def _writable(path: Path) -> Finding:
+    """Whether lines can be added here, told without adding one."""
+    place = path
+    while not place.exists() and place != place.parent:
+        place = place.parent
+    if place == path and not path.is_file():
+        return Finding(what="write", good=False, why="it is not a file")
+    folders = [path.parent] if place == path else [place]
+    if all(os.access(each, os.W_OK) for each in {place, *folders}):
+        return Finding(what="write", good=True, why="lines can be added")
+    return Finding(what="write", good=False, why="this user may not write there")
+
+
+def open_jsonl(url: str) -> JsonlStore:
+    """The store at a ``jsonl:`` URL."""
+    parts = urlsplit(url)
+    if parts.netloc not in ("", "localhost"):
+        raise ConfigError(
+            f"'{masked_url(url)}' names a machine.",
+            hint="A ledger's URL has three slashes: jsonl:///srv/ledger.jsonl.",
+        )
+    if parts.query or parts.fragment:
+        raise ConfigError(f"'{masked_url(url)}' has options; a ledger takes none.")
+    path = unquote(parts.path)
+    if not path.startswith("/") or path.endswith("/") or "\0" in path:
+        raise ConfigError(
+            f"'{masked_url(url)}' names no file.", hint="Write jsonl:///srv/ledger.jsonl."
+        )
+    return JsonlStore(Path(path))
