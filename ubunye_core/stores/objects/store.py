@@ -1,0 +1,277 @@
+"""A store in a bucket: ``<usecase>/<package>/<task>/<run_id>.json`` below a prefix.
+
+Beside the receipts, ``.hints/`` says where to look first, ``.claims/`` holds claims, and
+``.damaged/`` what a run's end has replaced. Nothing there is ever taken for a receipt.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+
+from ubunye_core.codec import encode
+from ubunye_core.errors import (
+    AmbiguousRunError,
+    BadReceiptError,
+    ReceiptConflictError,
+    ReceiptNotFoundError,
+    StoreUnavailableError,
+)
+from ubunye_core.names import check_task, is_segment
+from ubunye_core.receipt import Receipt, Status
+from ubunye_core.stores.capabilities import Finding, Repaired
+from ubunye_core.stores.claims import Claim, ClaimKey, Held
+from ubunye_core.stores.ends import standing
+from ubunye_core.stores.objects.address import read_address
+from ubunye_core.stores.objects.bucket import Bucket, Stored
+from ubunye_core.stores.objects.examine import examine
+from ubunye_core.stores.objects.facts import Wanted
+from ubunye_core.stores.objects.hints import Hints
+from ubunye_core.stores.objects.leases import Leases
+from ubunye_core.stores.objects.patience import turns
+from ubunye_core.stores.objects.reading import CHUNK, Reader, each_of, receipt_key
+from ubunye_core.stores.objects.repair import repair
+from ubunye_core.stores.objects.success import success_by_batch
+from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.select import select
+from ubunye_core.times import as_utc
+
+DAMAGED = ".damaged"
+_TASKS_AT_ONCE = 8
+
+
+class ObjectStore:
+    """Receipts in a bucket that several schedulers may share.
+
+    Every write is a compare-and-set, so that writers at the same time lose nothing; a server that
+    cannot do this is refused by the first write. To ask questions, the rights to list the bucket
+    and to get its objects are enough. No listing is kept.
+    """
+
+    def __init__(self, bucket: Bucket) -> None:
+        self.url = bucket.address.url
+        self._bucket = bucket
+        self._hints = Hints(bucket, holds_receipts=self._holds_receipts)
+        self._reader = Reader(bucket, self._hints)
+        self._leases = Leases(bucket, self)
+
+    def save(self, receipt: Receipt) -> None:
+        """Keep a receipt, by the rules about ends. Who comes second reads again."""
+        self._save(receipt)
+
+    def save_many(self, receipts: Iterable[Receipt]) -> None:
+        """``save`` for each, several at the same time."""
+        refused: list[str] = []
+        waiting: list[Receipt] = []
+        for receipt in receipts:
+            waiting.append(receipt)
+            if len(waiting) >= CHUNK:
+                refused += self._save_together(waiting)
+                waiting = []
+        refused += self._save_together(waiting)
+        if refused:
+            raise ReceiptConflictError(f"{len(refused)} were not saved. The first: {refused[0]}")
+
+    def load(self, task: str, run_id: str) -> Receipt:
+        """The receipt of one run, by its whole id or a beginning that fits one run only."""
+        key = receipt_key(task, run_id)
+        stored = self._bucket.get(key)
+        if stored is not None:
+            return self._reader.decode(key, stored)
+        fitting = self._reader.beginning_with(task, run_id)
+        if len(fitting) > 1:
+            raise AmbiguousRunError(run_id, fitting)
+        for name in fitting:
+            key = f"{task}/{name}.json"
+            stored = self._bucket.get(key)
+            if stored is not None:
+                return self._reader.decode(key, stored)
+        raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
+
+    def list_runs(self, task: str, n: int = 20) -> Found:
+        """The newest ``n`` readable receipts of a task."""
+        return self.search(task, limit=n)
+
+    def search(
+        self,
+        task: str | None = None,
+        status: Status | None = None,
+        since: datetime | None = None,
+        *,
+        batch: Mapping[str, str] | None = None,
+        limit: int | None = None,
+    ) -> Found:
+        """The receipts that fit everything given."""
+        wanted = Wanted(
+            status=None if status is None else Status(status),
+            since=None if since is None else as_utc(since),
+            batch=batch,
+        )
+        if task is not None:
+            return self._reader.search(check_task(task), wanted, limit)
+        found = each_of(
+            lambda each: self._reader.search(each, wanted, limit), self.tasks(), _TASKS_AT_ONCE
+        )
+        return select(
+            (receipt for part in found for receipt in part),
+            (bad for part in found for bad in part.unreadable),
+            since=since,
+            limit=limit,
+        )
+
+    def tasks(self) -> list[str]:
+        """Every task with a receipt, in order."""
+        packages = [
+            f"{usecase}/{package}"
+            for usecase in self._folders("")
+            for package in self._folders(usecase)
+        ]
+        named = [
+            f"{package}/{name}"
+            for package, names in zip(packages, each_of(self._folders, packages), strict=True)
+            for name in names
+        ]
+        tasks = [task for task in named if _is_task(task)]
+        holds = each_of(self._holds_receipts, tasks)
+        return sorted(task for task, held in zip(tasks, holds, strict=True) if held)
+
+    def success_by_batch(self, task: str, batch: Mapping[str, str], *, whole: bool) -> Found | None:
+        """The newest success of a batch and its newest run, where the hints lead to them."""
+        return success_by_batch(
+            check_task(task), batch, whole=whole, bucket=self._bucket, hints=self._hints,
+            reader=self._reader,
+        )  # fmt: skip
+
+    def scan(self, task: str) -> Iterator[Receipt | Unreadable]:
+        """Every receipt of a task, as it is listed."""
+        for page in self._reader.entries(check_task(task)):
+            for start in range(0, len(page), CHUNK):
+                part = page[start : start + CHUNK]
+                for look in each_of(partial(self._reader.look, task), part):
+                    if look is not None:
+                        yield look
+
+    def remove(self, task: str, run_ids: Sequence[str]) -> int:
+        """Remove the receipts of these runs."""
+        keys = {receipt_key(task, run_id) for run_id in run_ids}
+        there = [
+            each.key for page in self._reader.entries(task) for each in page if each.key in keys
+        ]
+        self._bucket.delete(there)
+        return len(there)
+
+    def repair(self, *, set_aside: bool = False) -> Repaired:
+        """Complete the hints from the receipts; move damage below ``.damaged/``."""
+        return repair(
+            self.tasks(), self._bucket, self._hints, self._reader, aside=DAMAGED * set_aside
+        )
+
+    def examine(self) -> Iterator[Finding]:
+        """What can be told of the bucket and its server."""
+        return examine(self._bucket, self._leases)
+
+    def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
+        """Take the right to run, or learn who has it."""
+        return self._leases.claim(key, run_id=run_id, lease=lease)
+
+    def renew(self, claim: Claim) -> None:
+        """Begin the lease anew."""
+        self._leases.renew(claim)
+
+    def release(self, claim: Claim) -> None:
+        """Give the right back."""
+        self._leases.release(claim)
+
+    def holder(self, key: ClaimKey) -> Held | None:
+        """Who has the right now."""
+        return self._leases.holder(key)
+
+    def _save(self, receipt: Receipt, *, is_known: bool = False) -> None:
+        """Save a receipt; ``is_known``: just as it is, it has been made known."""
+        key = receipt_key(receipt.task, receipt.run_id)
+        for _ in turns():
+            stored = self._bucket.get(key)
+            current = self._current(key, stored, receipt)
+            stands = standing(current, receipt)
+            if stands is None:
+                return
+            if _is_to_be_known(current, stands) and not (is_known and stands == receipt):
+                self._hints.make_known([stands], new=_is_new(current, stands))
+            if stored is not None and current is None:
+                self._keep_aside(key, stored)
+            if self._bucket.write(key, encode(stands), over=stored):
+                return
+        raise StoreUnavailableError(f"{self._bucket.where(key)} is written by too many at once.")
+
+    def _save_together(self, receipts: Sequence[Receipt]) -> list[str]:
+        """Save some receipts, made known together; returns why some were refused."""
+        of_task: dict[str, list[Receipt]] = defaultdict(list)
+        of_run: dict[tuple[str, str], list[Receipt]] = defaultdict(list)
+        for receipt in receipts:
+            receipt_key(receipt.task, receipt.run_id)
+            of_task[receipt.task].append(receipt)
+            of_run[receipt.task, receipt.run_id].append(receipt)
+        for runs in of_task.values():
+            self._hints.make_known(runs, new=True)
+        refused: list[str] = []
+
+        def save(of_one_run: Sequence[Receipt]) -> None:
+            for receipt in of_one_run:
+                try:
+                    self._save(receipt, is_known=True)
+                except (ReceiptConflictError, BadReceiptError) as error:
+                    refused.append(str(error))
+
+        each_of(save, list(of_run.values()))
+        return refused
+
+    def _current(self, key: str, stored: Stored | None, offered: Receipt) -> Receipt | None:
+        """What stands for a run. Its end replaces a damaged record of its own."""
+        if stored is None:
+            return None
+        try:
+            return self._reader.decode(key, stored)
+        except BadReceiptError:
+            if not offered.status.is_final:
+                raise
+            return None
+
+    def _keep_aside(self, key: str, damaged: Stored) -> None:
+        """Keep a copy of a damaged record before it is replaced."""
+        aside = f"{DAMAGED}/{key}.{os.urandom(4).hex()}"
+        self._bucket.write(aside, damaged.document, over=None)
+
+    def _holds_receipts(self, task: str) -> bool:
+        return self._reader.holds_receipts(task)
+
+    def _folders(self, folder: str) -> list[str]:
+        return [name for name in self._bucket.folders(folder) if is_segment(name)]
+
+
+def _is_to_be_known(current: Receipt | None, stands: Receipt) -> bool:
+    """Whether a save tells the hints something: a new run, another batch, or a success."""
+    return (
+        current is None
+        or current.batch != stands.batch
+        or (stands.status is Status.SUCCESS and current.status is not Status.SUCCESS)
+    )
+
+
+def _is_new(current: Receipt | None, stands: Receipt) -> bool:
+    return current is None or current.batch.names != stands.batch.names
+
+
+def _is_task(text: str) -> bool:
+    try:
+        check_task(text)
+    except ValueError:
+        return False
+    return True
+
+
+def open_objects(url: str) -> ObjectStore:
+    """The store in a bucket. Nothing is asked of the bucket yet."""
+    return ObjectStore(Bucket(read_address(url)))
