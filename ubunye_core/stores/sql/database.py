@@ -6,7 +6,7 @@ import os
 import random
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar
 
 import sqlalchemy as sa
@@ -14,6 +14,7 @@ from sqlalchemy import exc
 
 from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.masking import masked_value
+from ubunye_core.stores.capabilities import Finding
 from ubunye_core.stores.sql.schema import NoTablesError, OlderTablesError, check_version, migrate
 from ubunye_core.stores.sql.tables import Tables
 
@@ -26,7 +27,7 @@ TRIES = 6
 class Dialect(Protocol):
     """What differs between the databases."""
 
-    name: str
+    has_own_clock: bool
 
     def engine(self) -> sa.Engine:
         """A new pool of connections; none is opened yet."""
@@ -70,6 +71,10 @@ class Dialect(Protocol):
 
     def names(self, names: Sequence[str]) -> sa.FromClause:
         """A table with one column, ``task``, of these names."""
+        ...
+
+    def examine(self, connection: sa.Connection, tables: Tables) -> Iterator[Finding]:
+        """What it says of itself: ``write``, ``durability`` and more."""
         ...
 
     def insert(self, table: sa.Table) -> Any:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import psycopg  # noqa: F401  # one who lacks it learns so when the store is opened
@@ -13,6 +14,7 @@ from sqlalchemy.dialects import postgresql
 from ubunye_core.errors import ConfigError
 from ubunye_core.masking import masked_url
 from ubunye_core.names import is_segment
+from ubunye_core.stores.capabilities import Finding
 from ubunye_core.stores.sql.database import Database
 from ubunye_core.stores.sql.store import SqlStore
 from ubunye_core.stores.sql.tables import Tables
@@ -25,6 +27,8 @@ _PATIENCE = {
     "tcp_user_timeout": "30000",
 }
 """So that a server that is gone is told in seconds; the URL may say otherwise."""
+CLOCKS_DIFFER = 60
+"""Seconds; so far apart, a run looks stuck or from the future."""
 _CLASH, _DEADLOCK = "40001", "40P01"
 _NO_TABLE, _NO_SCHEMA = "42P01", "3F000"
 
@@ -32,7 +36,7 @@ _NO_TABLE, _NO_SCHEMA = "42P01", "3F000"
 class Postgres:
     """How PostgreSQL does it."""
 
-    name = "PostgreSQL"
+    has_own_clock = True
 
     def __init__(self, url: sa.URL, schema: str | None) -> None:
         self._url, self._schema = url, schema
@@ -98,9 +102,57 @@ class Postgres:
         listed = sa.literal(list(names), postgresql.ARRAY(sa.Text))
         return sa.func.unnest(listed).table_valued("task").render_derived("named")
 
+    def examine(self, connection: sa.Connection, tables: Tables) -> Iterator[Finding]:
+        """Version, rights, durability and clock of the server."""
+        version, recovers, encoding = connection.execute(
+            sa.text(
+                "SELECT current_setting('server_version'), pg_is_in_recovery(), "
+                "current_setting('server_encoding')"
+            )
+        ).one()
+        yield Finding(what="server", good=True, why=f"PostgreSQL {version}, {encoding}")
+        if recovers:
+            why = "it is a standby: nothing can be written, and what was just saved may lag behind"
+            yield Finding(what="write", good=False, why=why)
+        else:
+            yield self._rights(connection, tables)
+        yield _durability(connection)
+        yield _clock(connection, self.now())
+
+    def _rights(self, connection: sa.Connection, tables: Tables) -> Finding:
+        missing = []
+        for table in (tables.receipts, tables.variables, tables.claims, tables.damaged):
+            name = connection.dialect.identifier_preparer.format_table(table)
+            for right in ("INSERT", "UPDATE"):
+                allowed = sa.select(sa.func.has_table_privilege(name, right))
+                if not connection.execute(allowed).scalar():
+                    missing.append(f"{right} on {name}")
+        if missing:
+            return Finding(what="write", good=False, why=f"no right to {', '.join(missing)}")
+        return Finding(what="write", good=True, why="it has the rights to insert and update")
+
     def insert(self, table: sa.Table) -> Any:
         """``ON CONFLICT DO NOTHING``: waits for another's insert, then says that it was there."""
         return postgresql.insert(table).on_conflict_do_nothing()
+
+
+def _durability(connection: sa.Connection) -> Finding:
+    settings = sa.text("SELECT current_setting('fsync'), current_setting('synchronous_commit')")
+    fsync, commits = connection.execute(settings).one()
+    said = f"fsync is {fsync}, synchronous_commit is {commits}"
+    if fsync == "on" and commits != "off":
+        why = f"a save is on disk when it returns: {said}"
+        return Finding(what="durability", good=True, why=why)
+    return Finding(what="durability", good=False, why=f"a crash may lose the last saves: {said}")
+
+
+def _clock(connection: sa.Connection, now: sa.ColumnElement[int]) -> Finding:
+    before = time.time_ns() // 1000
+    theirs = connection.execute(sa.select(now)).scalar_one()
+    ours = (before + time.time_ns() // 1000) // 2
+    seconds = (theirs - ours) / 1e6
+    why = f"the server's clock is {abs(seconds):.3f} s {'ahead' if seconds > 0 else 'behind'}"
+    return Finding(what="clock", good=abs(seconds) < CLOCKS_DIFFER, why=why)
 
 
 def _state(error: exc.DBAPIError) -> str | None:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sqlalchemy import RowMapping
+
 from ubunye_core.batch import Batch, comparable
 from ubunye_core.codec import decode, encode
 from ubunye_core.errors import BadReceiptError
@@ -32,8 +34,13 @@ def moment_of(number: int) -> datetime:
 
 
 def row_of(receipt: Receipt) -> dict[str, Any]:
-    """The columns of a receipt."""
+    """The row of a receipt."""
     document = encode(receipt)
+    return drawn(receipt, document) | {"document": document.decode("ascii")}
+
+
+def drawn(receipt: Receipt, document: bytes) -> dict[str, Any]:
+    """The columns that are drawn from a receipt, which stands in this document."""
     window, attempt = receipt.window, receipt.orchestrator
     row = {
         "task": receipt.task,
@@ -46,12 +53,11 @@ def row_of(receipt: Receipt) -> dict[str, Any]:
         "batch_key": receipt.batch.digest,
         "attempt_key": None if attempt is None else attempt_key(attempt),
         "pairs": " ".join(map(str, pairs_of(receipt))),
-        "document": document.decode("ascii"),
     }
     return row | {"seal": seal_of(row, hashlib.sha256(document).hexdigest())}
 
 
-def seal_of(row: Mapping[str, Any], document_digest: str) -> str:
+def seal_of(row: Mapping[str, Any] | RowMapping, document_digest: str) -> str:
     """What shows that neither the document nor the columns that ``settled`` tells were changed."""
     told = [row[name] for name in ("task", "run_id", "status", "started_at", "ended_at")]
     text = json.dumps([*told, row["window_end"], document_digest], separators=(",", ":"))

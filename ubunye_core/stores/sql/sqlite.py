@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import sqlite3
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -17,12 +18,14 @@ from sqlalchemy.dialects import sqlite
 
 from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.masking import masked_url
+from ubunye_core.stores.capabilities import Finding
 from ubunye_core.stores.sql.database import Database
 from ubunye_core.stores.sql.store import SqlStore
 from ubunye_core.stores.sql.tables import Tables
 
 WRITES = "ubunye_writes"
 """The execution option of a connection on which a transaction that writes begins."""
+_SHARES = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "ceph", "glusterfs", "lustre")
 PATIENCE = 15.0
 """Seconds that a writer waits for the others of the file."""
 
@@ -30,7 +33,7 @@ PATIENCE = 15.0
 class Sqlite:
     """How SQLite does it. One writer at a time; readers are never in the way (WAL)."""
 
-    name = "SQLite"
+    has_own_clock = False
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -101,6 +104,20 @@ class Sqlite:
         listed = sa.func.json_each(json.dumps(list(names))).table_valued("value")
         return sa.select(listed.c.value.label("task")).subquery("named")
 
+    def examine(self, connection: sa.Connection, tables: Tables) -> Iterator[Finding]:
+        """Version, rights and durability of the file."""
+        yield Finding(what="server", good=True, why=f"SQLite {sqlite3.sqlite_version}, a file")
+        allowed = os.access(self.path, os.W_OK) and os.access(self.path.parent, os.W_OK)
+        why = "the file and its folder may be written" if allowed else "this user may not write it"
+        yield Finding(what="write", good=allowed, why=why)
+        journal = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
+        why = f"a save is on disk when it returns: journal_mode is {journal}, synchronous is full"
+        yield Finding(what="durability", good=True, why=why)
+        share = share_below(self.path)
+        if share is not None:
+            why = f"the file is on a share ({share}), where SQLite's locks cannot be relied on"
+            yield Finding(what="locks", good=False, why=why)
+
     def insert(self, table: sa.Table) -> Any:
         """``ON CONFLICT DO NOTHING``."""
         return sqlite.insert(table).on_conflict_do_nothing()
@@ -132,6 +149,17 @@ def _to_wal(connection: sqlite3.Connection) -> None:
             if time.monotonic() > until:
                 raise
             time.sleep(0.02)
+
+
+def share_below(path: Path) -> str | None:
+    """The kind of the network share that a file is on, where the system tells it."""
+    try:
+        mounts = [line.split() for line in Path("/proc/self/mounts").read_text().splitlines()]
+    except OSError:
+        return None
+    at = [(fields[1], fields[2]) for fields in mounts if path.is_relative_to(fields[1])]
+    kind = max(at, key=lambda mount: len(mount[0]), default=("", ""))[1]
+    return kind if kind.startswith(_SHARES) else None
 
 
 def _sha256(document: bytes | None) -> str | None:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
 
-from ubunye_core.errors import BadReceiptError, ReceiptNotFoundError
+from ubunye_core.errors import BadReceiptError, ReceiptConflictError, ReceiptNotFoundError
 from ubunye_core.receipt import Receipt
 from ubunye_core.stores.ends import standing
 from ubunye_core.stores.sql.database import Database
-from ubunye_core.stores.sql.reading import Queries, stored
+from ubunye_core.stores.sql.queries import Queries, stored
 from ubunye_core.stores.sql.rows import row_of
 
 
@@ -19,12 +20,13 @@ class Writing:
     """One transaction that reads and writes receipts."""
 
     def __init__(self, database: Database, queries: Queries, connection: sa.Connection) -> None:
+        self.connection, self.url = connection, database.url
         self._dialect, self._tables = database.dialect, database.tables
-        self._queries, self._connection, self.url = queries, connection, database.url
+        self._queries = queries
 
     def load(self, task: str, run_id: str) -> Receipt:
         """The receipt of one run, by its whole id."""
-        row = self._connection.execute(self._queries.one(task, run_id)).one_or_none()
+        row = self.connection.execute(self._queries.one(task, run_id)).one_or_none()
         if row is None:
             raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
         return stored(row).receipt(self.url)
@@ -32,58 +34,89 @@ class Writing:
     def save(self, receipt: Receipt) -> None:
         """Keep a receipt, by the rules about ends."""
         while True:
-            known = self._locked(receipt.task, receipt.run_id)
-            if known is not None:
-                self._update(known, receipt)
+            known = self.locked(receipt.task, [receipt.run_id])
+            if known:
+                self._update(known[0], receipt)
                 return
             stands = standing(None, receipt)
             if stands is None or self._insert([row_of(stands)]):
                 return
             # Another writer has inserted it since we looked.
 
-    def insert_new(self, receipts: Sequence[Receipt]) -> bool:
-        """Insert receipts of runs that are not on record; False if one is now, after all."""
-        offered = [standing(None, receipt) for receipt in receipts]
-        return self._insert([row_of(each) for each in offered if each is not None])
+    def save_all(self, receipts: Sequence[Receipt]) -> list[str]:
+        """``save`` for each; returns why some were refused.
+
+        Those of new runs are inserted together. Runs are taken in one order, so that two of these
+        do not wait for each other.
+        """
+        ordered = sorted(receipts, key=lambda each: (each.task, each.run_id))
+        known: dict[tuple[str, str], Any] = {}
+        for task, some in groupby(ordered, key=lambda each: each.task):
+            for row in self.locked(task, [each.run_id for each in some]):
+                known[row.task, row.run_id] = row
+        fresh: dict[tuple[str, str], dict[str, Any]] = {}
+        later: list[Receipt] = []
+        refused: list[str] = []
+        for receipt in ordered:
+            key = (receipt.task, receipt.run_id)
+            try:
+                if key in known:
+                    self._update(known.pop(key), receipt)
+                elif key in fresh:
+                    later.append(receipt)
+                elif (stands := standing(None, receipt)) is not None:
+                    fresh[key] = row_of(stands)
+            except (ReceiptConflictError, BadReceiptError) as error:
+                refused.append(str(error))
+        inserted = self._insert(list(fresh.values()))
+        later += [each for each in ordered if (each.task, each.run_id) in fresh.keys() - inserted]
+        for receipt in later:
+            try:
+                self.save(receipt)
+            except (ReceiptConflictError, BadReceiptError) as error:
+                refused.append(str(error))
+        return refused
 
     def remove(self, task: str, run_ids: Iterable[str]) -> int:
         """Remove the receipts of these runs, and what is drawn from them."""
         receipts = self._tables.receipts
-        removed = 0
-        for run_id in run_ids:
-            known = self._locked(task, run_id)
-            if known is not None:
-                self._forget_variables(known)
-                here = (receipts.c.task == task, receipts.c.run_id == run_id)
-                self._connection.execute(receipts.delete().where(*here))
-                removed += 1
-        return removed
+        rows = self.locked(task, list(run_ids))
+        for row in rows:
+            self._forget_variables(row)
+        here = (receipts.c.task == task, receipts.c.run_id.in_([row.run_id for row in rows]))
+        self.connection.execute(receipts.delete().where(*here))
+        return len(rows)
 
-    def set_aside(self, row: Any, now: Any) -> None:
+    def set_aside(self, task: str, run_id: str) -> None:
         """Keep a copy of a damaged document where nobody looks."""
-        self._connection.execute(
-            self._tables.damaged.insert().from_select(
-                ["task", "run_id", "document", "set_aside_at"],
-                sa.select(
-                    self._tables.receipts.c.task,
-                    self._tables.receipts.c.run_id,
-                    self._tables.receipts.c.document,
-                    now,
-                ).where(
-                    self._tables.receipts.c.task == row.task,
-                    self._tables.receipts.c.run_id == row.run_id,
-                ),
-            )
-        )
-
-    def _locked(self, task: str, run_id: str) -> Any:
-        """The row of a run, which nobody else changes until the transaction ends."""
         receipts = self._tables.receipts.c
-        query = self._queries.one(task, run_id).add_columns(receipts.pairs)
-        return self._connection.execute(query.with_for_update()).one_or_none()
+        damage = sa.select(
+            receipts.task, receipts.run_id, receipts.document, self._dialect.now()
+        ).where(receipts.task == task, receipts.run_id == run_id)
+        names = ["task", "run_id", "document", "set_aside_at"]
+        self.connection.execute(self._tables.damaged.insert().from_select(names, damage))
+
+    def locked(self, task: str, run_ids: Sequence[str]) -> list[Any]:
+        """The rows of runs, which nobody else changes until the transaction ends."""
+        receipts = self._tables.receipts.c
+        query = sa.select(*self._queries.columns, receipts.pairs).where(receipts.task == task)
+        if len(run_ids) == 1:
+            query = query.where(receipts.run_id == run_ids[0])
+        else:
+            query = query.where(receipts.run_id.in_(run_ids)).order_by(receipts.run_id)
+        return list(self.connection.execute(query.with_for_update()))
+
+    def write(self, known: Any, row: dict[str, Any]) -> None:
+        """Put a row in the place of one that is locked."""
+        receipts = self._tables.receipts
+        here = (receipts.c.task == known.task, receipts.c.run_id == known.run_id)
+        self.connection.execute(receipts.update().where(*here).values(row))
+        if (row["pairs"], row["started_at"]) != (known.pairs, known.started_at):
+            self._forget_variables(known)
+            self._insert_variables([row])
 
     def _update(self, known: Any, offered: Receipt) -> None:
-        held = stored(known[:6])
+        held = stored(known[:-1])
         try:
             current: Receipt | None = held.receipt(self.url)
         except BadReceiptError:
@@ -94,44 +127,32 @@ class Writing:
         if stands is None:
             return
         if current is None:
-            self.set_aside(held, self._dialect.now())
-        row = row_of(stands)
-        receipts = self._tables.receipts
-        here = (receipts.c.task == held.task, receipts.c.run_id == held.run_id)
-        self._connection.execute(receipts.update().where(*here).values(row))
-        if (row["pairs"], row["started_at"]) != (known.pairs, held.started_at):
-            self._forget_variables(known)
-            self._insert_variables([row])
+            self.set_aside(held.task, held.run_id)
+        self.write(known, row_of(stands))
 
-    def _insert(self, rows: list[dict[str, Any]]) -> bool:
-        """Insert rows; False, and nothing kept by the caller, where one was there."""
+    def _insert(self, rows: list[dict[str, Any]]) -> set[tuple[str, str]]:
+        """Insert rows where none are; returns the task and run id of each that was."""
         if not rows:
-            return True
+            return set()
         receipts = self._tables.receipts
-        statement = self._dialect.insert(receipts).values(rows).returning(receipts.c.run_id)
-        if len(self._connection.execute(statement).all()) != len(rows):
-            return False
-        self._insert_variables(rows)
-        return True
+        statement = self._dialect.insert(receipts).returning(receipts.c.task, receipts.c.run_id)
+        inserted = {(row.task, row.run_id) for row in self.connection.execute(statement, rows)}
+        self._insert_variables([row for row in rows if (row["task"], row["run_id"]) in inserted])
+        return inserted
 
     def _insert_variables(self, rows: Sequence[dict[str, Any]]) -> None:
         pairs = [
-            {
-                "pair": int(pair),
-                "task": row["task"],
-                "started_at": row["started_at"],
-                "run_id": row["run_id"],
-            }
+            {name: row[name] for name in ("task", "started_at", "run_id")} | {"pair": int(pair)}
             for row in rows
             for pair in row["pairs"].split()
         ]
         if pairs:
-            self._connection.execute(self._dialect.insert(self._tables.variables), pairs)
+            self.connection.execute(self._dialect.insert(self._tables.variables), pairs)
 
     def _forget_variables(self, known: Any) -> None:
         variables = self._tables.variables
         if known.pairs and known.started_at is not None:
-            self._connection.execute(
+            self.connection.execute(
                 variables.delete()
                 .where(variables.c.pair.in_([int(pair) for pair in known.pairs.split()]))
                 .where(variables.c.task == known.task)

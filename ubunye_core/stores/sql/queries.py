@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ _AFTER_ALL_NAMES = "~"
 """Sorts after every character of a name."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Wanted:
     """What is asked for."""
 
@@ -29,7 +29,7 @@ class Wanted:
     since: int | None = None
     """Microseconds since 1970."""
     pairs: Sequence[int] = ()
-    """Variables, as numbers; the rarest first."""
+    """Variables, as numbers; by the first of them the rows are found."""
 
 
 class Queries:
@@ -96,11 +96,11 @@ class Queries:
             )  # fmt: skip
         return sa.union_all(*counts)
 
-    def placed(self, task: str | None) -> sa.Select[Any]:
+    def placed(self, wanted: Wanted) -> sa.Select[Any]:
         """The rows that somebody else placed, without what is drawn from their documents."""
         receipts = self._tables.receipts.c
         query = sa.select(*self.columns).where(receipts.status.is_(None))
-        return query if task is None else query.where(receipts.task == task)
+        return query if wanted.task is None else query.where(receipts.task == wanted.task)
 
     def one(self, task: str, run_id: str) -> sa.Select[Any]:
         """The row of one run."""
@@ -122,6 +122,23 @@ class Queries:
         receipts = self._tables.receipts.c
         query = sa.select(*self.columns).where(receipts.task == task, receipts.run_id > after)
         return query.order_by(receipts.run_id).limit(size)
+
+    def whole_rows(self, after: tuple[str, str], size: int) -> sa.Select[Any]:
+        """The next rows of all, with every column."""
+        receipts = self._tables.receipts.c
+        key = sa.tuple_(receipts.task, receipts.run_id)
+        query = self._whole().where(key > sa.tuple_(*map(sa.literal, after)))
+        return query.order_by(receipts.task, receipts.run_id).limit(size)
+
+    def whole_row(self, task: str, run_id: str) -> sa.Select[Any]:
+        """The row of one run, with every column."""
+        receipts = self._tables.receipts.c
+        return self._whole().where(receipts.task == task, receipts.run_id == run_id)
+
+    def _whole(self) -> sa.Select[Any]:
+        told = {column.name for column in self.columns}
+        others = (each for each in self._tables.receipts.c if each.name not in told)
+        return sa.select(*self.columns, *others)
 
     def of_attempt(self, task: str, key: str) -> sa.Select[Any]:
         """The rows of a scheduler's attempt."""
@@ -194,16 +211,19 @@ def _is(status: Status) -> sa.BindParameter[str]:
 def stored(row: Any) -> Stored:
     """A row of a statement about receipts."""
     task, run_id, status, started_at, ended_at, document = row
-    if isinstance(document, str):
-        document = document.encode("utf-8", "surrogatepass")
-    return Stored(task, run_id, status, started_at, ended_at, document or b"")
+    return Stored(task, run_id, status, started_at, ended_at, as_bytes(document))
 
 
-def is_sealed(row: Mapping[str, Any]) -> bool:
+def as_bytes(document: str | bytes | None) -> bytes:
+    """A document as a database gave it."""
+    return document.encode() if isinstance(document, str) else document or b""
+
+
+def is_sealed(row: sa.RowMapping) -> bool:
     """Whether a row of ``settled`` is as it was saved."""
     return bool(row["seal"] == seal_of(row, row["digest"]))
 
 
-def rows(connection: sa.Connection, query: sa.Executable) -> Iterator[Stored]:
+def rows(connection: sa.Connection, query: sa.Executable) -> list[Stored]:
     """What a statement about receipts finds."""
-    return map(stored, connection.execute(query))
+    return list(map(stored, connection.execute(query)))
