@@ -15,7 +15,6 @@ from ubunye_core.receipt import Receipt
 from ubunye_core.stores.atomic import read_regular
 from ubunye_core.stores.files.hints import Hints
 from ubunye_core.stores.files.lines import Fact, bodies, fact_of
-from ubunye_core.stores.files.place import HINTS
 
 MOST_REMEMBERED = 200_000
 TICK_SECONDS = 2.0
@@ -66,7 +65,7 @@ class TaskFacts:
         return False
 
     def _load(self, name: str) -> bool:
-        (inode, done), place = self._read.get(name, (0, 0)), f"{self._hints.folder}/{HINTS}/{name}"
+        (inode, done), place = self._read.get(name, (0, 0)), f"{self._hints.place}/{name}"
         try:
             found = os.lstat(place)
             if found.st_ino != inode or found.st_size < done:

@@ -51,10 +51,10 @@ NOTHING_KNOWN = State(are_whole=False, open_runs=None)
 class Hints:
     """The hints of the task with this folder. Reading never fails: then nothing is known."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.place = folder / HINTS
-        self._place, self._seen = f"{folder}/{HINTS}", f"{folder}/{HINTS}/{SEEN}"
+    def __init__(self, folder: Path, place: Path | None = None) -> None:
+        """``place`` is where the hints are; else ``.hints`` in the folder."""
+        self.folder, self.place = folder, place or folder / HINTS
+        self._place, self._seen = f"{self.place}", f"{self.place}/{SEEN}"
 
     def state(self) -> State:
         """What can be told of the hints as they are now."""

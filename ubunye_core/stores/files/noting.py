@@ -28,6 +28,8 @@ from ubunye_core.stores.files.place import LOCKS, SUFFIX
 
 log = logging.getLogger("ubunye_core.stores")
 
+OURS = "ubunye-receipts"
+"""The recorder that writes by this store's rules."""
 HINTS_WITHIN_SECONDS = 0.05
 """How long a writer waits for its turn at the hints, which it can do without."""
 
@@ -163,7 +165,6 @@ def catch_up(hints: Hints) -> None:
     if hints.is_behind():
         return
     before = hints.task_date()
-    task = "/".join(hints.folder.parts[-3:])
     unknown = run_ids(
         name
         for name in os.listdir(hints.folder)
@@ -173,13 +174,31 @@ def catch_up(hints: Hints) -> None:
     if len(unknown) > MOST_OPEN or not all(map(is_segment, unknown)):
         hints.write_seen(None)
         return
-    left_open, ended = [], []
-    for run_id in sorted(unknown):
-        receipt, found = look(f"{hints.folder}/{run_id}{SUFFIX}", task)
-        if isinstance(receipt, Receipt) and receipt.status.is_final and found is not None:
-            ended.append(Saved(receipt, None, found))
-        elif receipt is not None:
-            left_open.append(run_id)
-    append(hints, ended)
+    left_open = append_unknown(hints, sorted(unknown))
     hints.write_seen(left_open)
     hints.confirm(before)
+
+
+def append_unknown(hints: Hints, run_ids: Sequence[str]) -> list[str]:
+    """Add the lines of receipts that the hints do not know yet.
+
+    Returns:
+        Those that every reader must look at itself: what cannot be read, and what others may
+        still change where it stands.
+    """
+    task = "/".join(hints.folder.parts[-3:])
+    left_open, known = [], []
+    for run_id in run_ids:
+        receipt, found = look(f"{hints.folder}/{run_id}{SUFFIX}", task)
+        if isinstance(receipt, Receipt) and found is not None and _stays(receipt):
+            known.append(Saved(receipt, None, found))
+        elif receipt is not None:
+            left_open.append(run_id)
+    append(hints, known)
+    return left_open
+
+
+def _stays(receipt: Receipt) -> bool:
+    """Whether what a run is for can be relied on: it has ended, or we write it."""
+    by = receipt.recorder
+    return receipt.status.is_final or (by is not None and by.name == OURS)

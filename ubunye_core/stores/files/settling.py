@@ -9,13 +9,13 @@ from ubunye_core.stores.capabilities import Settled
 from ubunye_core.stores.files.documents import look
 from ubunye_core.stores.files.facts import Facts
 from ubunye_core.stores.files.hints import Hints
-from ubunye_core.stores.files.lines import OF_STATUS, Fact, fact_of
+from ubunye_core.stores.files.lines import OF_STATUS, fact_of
 from ubunye_core.stores.files.names import shows_start
 from ubunye_core.stores.files.place import SUFFIX, Place
 
 NEWEST = 50
 """Health looks at so many runs of a task."""
-_MOST_OPENED = 20
+_MOST_OPENED = 5
 """With more that is not known, health's own look costs no more."""
 _SUCCESS = OF_STATUS[Status.SUCCESS]
 
@@ -34,27 +34,33 @@ def settled(task: str, place: Place, facts: Facts) -> Settled | None:
         wanted += set(names).difference(showing)
     known = facts.of(task, hints)
     known.load(2)
-    folder, opened = f"{hints.folder}/", 0
-    newest: tuple[tuple[int, str], Fact] | None = None
-    for name in wanted:
-        run_id, path = name[: -len(SUFFIX)], folder + name
-        fact = known.get(run_id)
-        try:
-            is_known = fact is not None and fact.is_of(os.stat(path))
-        except OSError:
-            return None
-        if fact is None or not is_known:
-            opened += 1
-            receipt, found = look(path, task)
-            if opened > _MOST_OPENED or not isinstance(receipt, Receipt) or found is None:
-                return None
-            if not receipt.status.is_final:
-                return None
-            known.learn(receipt, found)
-            fact = fact_of(receipt, found)
-        order = (fact.started, run_id)
-        if newest is None or order > newest[0]:
-            newest = (order, fact)
-    if newest is None or newest[1].status != _SUCCESS:
+    stats = _stats(f"{hints.folder}/", wanted)
+    if stats is None:
         return None
-    return newest[1].settled(newest[0][1])
+    order, last, unknown = (0, ""), None, []
+    for name, found in zip(wanted, stats, strict=True):
+        run_id = name[: -len(SUFFIX)]
+        fact = known.get(run_id)
+        if fact is None or not fact.is_of(found):
+            unknown.append(name)
+        elif last is None or (fact.started, run_id) > order:
+            order, last = (fact.started, run_id), fact
+    if len(unknown) > _MOST_OPENED:
+        return None
+    for name in unknown:
+        receipt, now = look(f"{hints.folder}/{name}", task)
+        if not isinstance(receipt, Receipt) or now is None or not receipt.status.is_final:
+            return None
+        known.learn(receipt, now)
+        fact = fact_of(receipt, now)
+        if last is None or (fact.started, receipt.run_id) > order:
+            order, last = (fact.started, receipt.run_id), fact
+    return last.settled(order[1]) if last is not None and last.status == _SUCCESS else None
+
+
+def _stats(folder: str, names: list[str]) -> list[os.stat_result] | None:
+    """What the system says of these files; None where it says nothing of one."""
+    try:
+        return [os.stat(folder + name) for name in names]
+    except OSError:
+        return None

@@ -17,8 +17,10 @@ from pathlib import Path
 from ubunye_core.errors import AmbiguousRunError, ReceiptConflictError, ReceiptNotFoundError
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
-from ubunye_core.stores.capabilities import Settled
+from ubunye_core.stores.capabilities import Finding, Repaired, Settled
+from ubunye_core.stores.files import upkeep
 from ubunye_core.stores.files.documents import look, read
+from ubunye_core.stores.files.examining import examine
 from ubunye_core.stores.files.facts import Facts
 from ubunye_core.stores.files.lookup import Lookup
 from ubunye_core.stores.files.place import SUFFIX, Place, printable
@@ -109,6 +111,18 @@ class FileStore:
                 seen, _ = look(f"{folder}/{name}", task)
                 if seen is not None:
                     yield seen
+
+    def remove(self, task: str, run_ids: Sequence[str]) -> int:
+        """Remove the receipts of these runs."""
+        return upkeep.remove(self._place, task, run_ids)
+
+    def repair(self, *, set_aside: bool = False) -> Repaired:
+        """Write all hints anew; with ``set_aside``, move damaged receipts where nobody looks."""
+        return upkeep.repair(self._place, aside=set_aside)
+
+    def examine(self) -> Iterator[Finding]:
+        """What can be told of the folder: whether it may be written, and what it promises."""
+        return examine(self._place)
 
     def success_by_batch(self, task: str, batch: Mapping[str, str], *, whole: bool) -> Found | None:
         """The newest success of a batch and its newest run; None where a search must tell."""
