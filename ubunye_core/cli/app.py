@@ -22,6 +22,7 @@ from ubunye_core.cli.output import document, note, wrong
 from ubunye_core.cli.runs import close, list_runs, show
 from ubunye_core.cli.store import store
 from ubunye_core.cli.waitfor import wait_for
+from ubunye_core.cli.windows import windows
 from ubunye_core.errors import UbunyeError
 from ubunye_core.masking import masked_text
 from ubunye_core.questions import Verdict
@@ -121,7 +122,7 @@ def commands() -> None:
     """
 
 
-for _command in (health, wait_for, list_runs, show, close, execute, hash_paths, store):
+for _command in (health, wait_for, windows, list_runs, show, close, execute, hash_paths, store):
     commands.add_command(_command)
 
 

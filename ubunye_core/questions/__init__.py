@@ -8,6 +8,7 @@ from ubunye_core.questions.requirements import (
     RequirementLike,
     requirements_of,
 )
+from ubunye_core.questions.schedulefiles import read_calendar, read_schedule
 from ubunye_core.questions.task_health import TaskHealth
 from ubunye_core.questions.taskfiles import read_requirements
 from ubunye_core.questions.upstream import (
@@ -18,6 +19,8 @@ from ubunye_core.questions.upstream import (
     require,
 )
 from ubunye_core.questions.wait import Patience, wait_for_upstream
+from ubunye_core.questions.window_state import WindowAnswer, WindowState
+from ubunye_core.questions.windows import Windows, missed_windows, window_states
 
 __all__ = [
     "Health",
@@ -30,10 +33,17 @@ __all__ = [
     "UpstreamAnswer",
     "UpstreamNotMetError",
     "Verdict",
+    "WindowAnswer",
+    "WindowState",
+    "Windows",
     "check_upstream",
     "job_health",
+    "missed_windows",
+    "read_calendar",
     "read_requirements",
+    "read_schedule",
     "require",
     "requirements_of",
     "wait_for_upstream",
+    "window_states",
 ]

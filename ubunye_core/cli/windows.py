@@ -1,0 +1,144 @@
+"""``ubunye-runs windows``: how do the scheduled windows of a task stand?"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import click
+
+from ubunye_core.cli import options
+from ubunye_core.cli.exits import ExitCode, code_of
+from ubunye_core.cli.output import document, moment, say, say_unreadable, say_verdict
+from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.scheduled import read_given_schedule, takes_schedule
+from ubunye_core.cli.tables import table
+from ubunye_core.errors import ConfigError
+from ubunye_core.questions import WindowAnswer, Windows, window_states
+from ubunye_core.times import duration, in_iso
+
+_COLUMNS = ("window", "state", "due", "runs", "reason")
+_WEEK = timedelta(days=7)
+
+
+@click.command()
+@click.argument("task")
+@takes_schedule
+@click.option(
+    "--since",
+    metavar="TIME|INSTANT|DATE",
+    help="Windows that were due then or later, or so long ago; 7d unless given.",
+)
+@click.option(
+    "--until", metavar="INSTANT|DATE", help="Windows that are due earlier; now unless given."
+)
+@click.option("--missed", is_flag=True, help="Only those without a success.")
+@options.stuck_after
+@takes_store
+@options.now
+@options.as_json
+def windows(
+    task: str,
+    config: Path | None,
+    cron: str | None,
+    every: str | None,
+    time_zone: str | None,
+    window: str | None,
+    of: str | None,
+    variable: str | None,
+    format_: str | None,
+    since: str | None,
+    until: str | None,
+    missed: bool,
+    stuck_after: str | None,
+    place: Place,
+    now: str | None,
+    as_json: bool,
+) -> ExitCode:
+    r"""Say how each scheduled window of a task stands, and which were missed.
+
+    The exit code is 0 when every window is well, and 1 when somebody has to look at one.
+
+    \b
+    Examples:
+      ubunye-runs windows pay/monthly/calc --config tasks/calc/receipts.yaml --since 90d
+      ubunye-runs windows sales/daily/load --cron '0 2 * * *' --time-zone Asia/Jakarta \
+        --window day --variable dt
+    """
+    answer = window_states(
+        task,
+        schedule=read_given_schedule(
+            config,
+            format_,
+            cron=cron,
+            every=every,
+            time_zone=time_zone,
+            window=window,
+            of=of,
+            variable=variable,
+        ),
+        since=_since(since),
+        until=options.read_instant_or_date(until, "--until"),
+        store=place.store,
+        now=options.read_instant(now, "--now"),
+        stuck_after=stuck_after,
+    )
+    shown = answer.missed if missed else answer.windows
+    code = code_of(answer.verdict)
+    if as_json:
+        document(
+            verdict=answer.verdict,
+            exit_code=code,
+            reason=place.with_remark(answer.reason),
+            now=answer.now,
+            store=place.shown,
+            unreadable=answer.unreadable,
+            windows=[_as_json(each) for each in shown],
+        )
+    else:
+        _show(answer, shown, place)
+    return code
+
+
+def _since(text: str | None) -> datetime | timedelta:
+    """An instant, a date, or how long ago."""
+    if text is None:
+        return _WEEK
+    try:
+        return duration(text, what="--since")
+    except ConfigError:
+        found = options.read_instant_or_date(text, "--since")
+        return _WEEK if found is None else found
+
+
+def _as_json(answer: WindowAnswer) -> dict[str, object]:
+    window = answer.window
+    return {
+        "start": in_iso(window.start),
+        "end": in_iso(window.end),
+        "due": in_iso(window.due),
+        "name": window.name,
+        "state": answer.state.value,
+        "reason": answer.reason,
+        "runs": list(answer.runs),
+        "doubts": list(answer.doubts),
+    }
+
+
+def _show(answer: Windows, shown: tuple[WindowAnswer, ...], place: Place) -> None:
+    rows = [
+        (
+            each.window.name,
+            each.state.value,
+            moment(each.window.due),
+            " ".join(each.runs) or "-",
+            "; ".join((each.reason, *each.doubts)),
+        )
+        for each in shown
+    ]
+    if rows:
+        table(_COLUMNS, rows, folds=("runs", "reason"))
+    say_verdict(answer.verdict, answer.reason)
+    if place.remark:
+        say(place.remark)
+    say_unreadable(answer.unreadable, told=[answer.reason, *(each.reason for each in shown)])
