@@ -9,12 +9,20 @@ from ubunye_core.errors import AmbiguousRunError, ReceiptNotFoundError
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.capabilities import Settled
+from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.delta import sql, upkeep, writing
+from ubunye_core.stores.delta.claims import Claims
 from ubunye_core.stores.delta.place import Place, place_of
 from ubunye_core.stores.delta.reading import Reading
 from ubunye_core.stores.delta.shape import of_events
 from ubunye_core.stores.delta.table import Table, telling, until_it_holds
-from ubunye_core.stores.events import attempt_key, batch_key, receipt_of, standing_events
+from ubunye_core.stores.events import (
+    PARTITIONED_BY,
+    attempt_key,
+    batch_key,
+    receipt_of,
+    standing_events,
+)
 from ubunye_core.stores.protocol import Found, Unreadable
 
 _HEALTH_LOOKS_AT = 50
@@ -34,13 +42,14 @@ class DeltaStore:
     def __init__(self, place: Place) -> None:
         self.url = place.url
         self._reads, self._writes = Table(place, of_events(place)), Table(place, of_events(place))
+        self._claims = Claims(self, place)
 
     def save(self, receipt: Receipt) -> None:
         """Keep a receipt, by the rules about ends."""
         check_task(receipt.task)
         check_run_id(receipt.run_id)
         if writing.save(self._writes, receipt):
-            upkeep.after_an_append(self._writes, receipt.task)
+            upkeep.after_an_append(self._writes, (PARTITIONED_BY, receipt.task))
 
     def save_many(self, receipts: Iterable[Receipt]) -> None:
         """Keep receipts, thousands in one commit."""
@@ -156,6 +165,23 @@ class DeltaStore:
             if count:
                 self._writes.delete(" AND ".join(where))
             return count
+
+    def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
+        """Take the right to run, or learn who has it. Leases are told by the claimers' clocks."""
+        return self._claims.claim(key, run_id=run_id, lease=lease)
+
+    def renew(self, claim: Claim) -> None:
+        """Begin the lease anew."""
+        self._claims.renew(claim)
+
+    def release(self, claim: Claim) -> None:
+        """Give the right back."""
+        self._claims.release(claim)
+
+    def holder(self, key: ClaimKey) -> Held | None:
+        """Who has the right now."""
+        self._reads.snapshot()  # no table of receipts, no answer
+        return self._claims.holder(key)
 
     def compact(self) -> None:
         """Join the small files of all tasks; remove those joined more than a day ago."""

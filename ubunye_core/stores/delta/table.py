@@ -60,12 +60,12 @@ class Shape:
 class Snapshot:
     """The table at one version: several queries of one question see the same rows."""
 
-    def __init__(self, place: Place, table: DeltaTable) -> None:
+    def __init__(self, place: Place, table: DeltaTable, name: str = "events") -> None:
         self._place = place
-        self._queries = QueryBuilder(_LATE).register("events", table)
+        self._queries = QueryBuilder(_LATE).register(name, table)
 
     def rows(self, sql: str) -> Iterator[dict[str, Any]]:
-        """The answer to a query on ``events``, a part at a time.
+        """The answer to a query on the table by its name here, a part at a time.
 
         Raises:
             StoreUnavailableError: a file of the table cannot be read, or is not there.
@@ -109,6 +109,11 @@ class Table:
                 hint="Check the place, and that it is mounted; the first save makes the table.",
             )
         return table
+
+    def is_missing(self) -> bool:
+        """Whether there is no table, as far as the place can be reached."""
+        with self.lock:
+            return self._up_to_date() is None
 
     def made(self) -> DeltaTable:
         """The handle as ``now`` gives it; the table is made where there is none."""

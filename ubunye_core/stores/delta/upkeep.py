@@ -17,26 +17,27 @@ _LARGE = 32 * 1024 * 1024
 """Bytes: a file of this size is left as it is."""
 
 
-def after_an_append(table: Table, task: str) -> None:
-    """Join the files of a task when it is time. A save has succeeded already, so nothing is raised.
+def after_an_append(table: Table, partition: tuple[str, str]) -> None:
+    """Join the files of a partition when it is time; the save has succeeded, so nothing is raised.
 
     Joining changes no row: it cannot conflict with an append, and of two that join one gives up.
     """
+    only = (partition[0], "=", partition[1])
     try:
         with table.lock:
             now = table.now()
             with telling(table.place, "compacted"):
-                files = now.file_uris(file_pruning_predicate=[("task", "=", task)])
+                files = now.file_uris(file_pruning_predicate=[only])
                 if files and len(files) % DUE_AT == 0:
                     now.optimize.compact(
-                        [("task", "=", task)],
+                        [only],
                         target_size=_LARGE,
                         writer_properties=written_like(),
                     )
                 if now.version() % SWEEP_EVERY == 0:
                     now.vacuum(dry_run=False)
     except (StoreUnavailableError, LostError) as error:
-        logger.info("The files of %s were not joined now: %s", task, error)
+        logger.info("The files of %s were not joined now: %s", partition[1], error)
 
 
 def compact(table: Table) -> None:

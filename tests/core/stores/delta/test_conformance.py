@@ -10,10 +10,18 @@ import pytest
 from tests.core.stores.delta.rows import put
 from ubunye_core import open_store
 from ubunye_core.stores.delta import DeltaStore
-from ubunye_core.testing import HoldsDocuments, StoreConformance
+from ubunye_core.testing import (
+    ClaimsAcrossProcesses,
+    ClaimsConformance,
+    HoldsDocuments,
+    ProcessConformance,
+    StoreConformance,
+)
 
 
-class TestDeltaStore(StoreConformance, HoldsDocuments):
+class TestDeltaStore(
+    StoreConformance, HoldsDocuments, ClaimsConformance, ProcessConformance, ClaimsAcrossProcesses
+):
     @pytest.fixture
     def store(self, tmp_path: Path) -> DeltaStore:
         made = open_store(f"delta+file://{tmp_path}/receipts")
