@@ -13,7 +13,7 @@ UV := .tools/bin/uv
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup engine jars demo test test-slow suites test-all soak bench check format wheel docs lock clean
+.PHONY: help setup engine jars buckets demo test test-slow suites test-all soak bench check format wheel docs lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -26,6 +26,10 @@ engine: .venv-engine/.ready ## Make .venv-engine: the published ubunye-engine th
 # Looks at every jar, not at a date, and takes no time when all is there.
 jars: ## Bring the jars of Delta for Spark, exactly as locked, into .jars
 	@tools/jars.sh .jars requirements/jars.lock
+
+# Looks at the lock, and takes no time when it is the one that was installed.
+buckets: ## Bring the servers of buckets that tests start, exactly as locked, into .buckets
+	@tools/buckets.sh .buckets requirements/buckets
 
 .tools/.ready: requirements/tools.lock tools/environment.sh
 	@tools/environment.sh .tools requirements/tools.lock
@@ -44,11 +48,11 @@ jars: ## Bring the jars of Delta for Spark, exactly as locked, into .jars
 demo: setup ## Run the main job on this machine: one gate, two schedulers, one store
 	@$(PY) -m example_dags.demo
 
-test: setup engine ## Run the fast tests (a few minutes)
+test: setup engine buckets ## Run the fast tests (a few minutes)
 	@$(PYTEST) -m "not slow and not soak" --suite-report=.suites/fast.json
 
 # The slow tests alone; 5 is pytest's word for "none selected", and the suites' check comes after.
-test-slow: setup engine jars
+test-slow: setup engine jars buckets
 	@$(PYTEST) -m "slow and not soak" --suite-report=.suites/slow.json || [ $$? -eq 5 ]
 
 suites: setup
@@ -59,7 +63,7 @@ test-all: ## Run every test but the soak, and check that no suite went missing
 	@$(MAKE) --no-print-directory test-slow
 	@$(MAKE) --no-print-directory suites
 
-soak: setup engine ## Run the long tests: kills, races, thousands of runs
+soak: setup engine buckets ## Run the long tests: kills, races, thousands of runs
 	@$(PYTEST) -m soak --timeout 3600
 
 bench: setup ## Measure import times, questions and hashes
@@ -90,6 +94,6 @@ lock: .tools/.ready ## Write the locks anew (UPGRADE=--upgrade takes the newest 
 	@$(COMPILE) --group engine -o requirements/engine.lock
 
 clean: ## Remove environments, caches and results
-	@rm -rf .tools .venv .venv-* .jars .environment.lock build dist site .demo
+	@rm -rf .tools .venv .venv-* .jars .buckets .environment.lock build dist site .demo
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .suites
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
