@@ -8,6 +8,8 @@ one, or is not what it was, it is read anew.
 from __future__ import annotations
 
 import os
+from bisect import insort
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import BinaryIO
@@ -91,6 +93,8 @@ class Index:
     lines: int = 0
     runs: dict[str, dict[str, Fact]] = field(default_factory=dict)
     """By task and run id."""
+    damaged: dict[str, dict[str, Fact]] = field(default_factory=dict)
+    """Those of the runs whose latest event cannot be read."""
     claims: dict[tuple[str, str], ClaimState] = field(default_factory=dict)
     """By task and the digest of batch and mode."""
     broken_claims: dict[tuple[str, str], Stray] = field(default_factory=dict)
@@ -100,19 +104,37 @@ class Index:
     """The lines that were cut short, and marked."""
     rest: Rest | None = None
     _last: bytes = b""
+    _stamp: tuple[int, int] = (0, 0)
+    """The size and the time of the file when it was read."""
     _shared: dict[bytes, bytes] = field(default_factory=dict)
+    _order: dict[str, list[tuple[datetime, str]]] = field(default_factory=dict)
+    """The readable runs of a task, oldest first; made when it is asked for."""
+
+    def newest_first(self, task: str) -> Iterator[Fact]:
+        """The runs of a task that can be read."""
+        runs = self.runs.get(task, {})
+        if task not in self._order:
+            self._order[task] = sorted(
+                (fact.started_at, fact.run_id)
+                for fact in runs.values()
+                if fact.why is None and fact.started_at is not None
+            )
+        for _, run_id in reversed(self._order[task]):
+            yield runs[run_id]
 
     def fits(self, descriptor: int) -> bool:
         """Whether what was read still stands in the file, as far as can be told cheaply."""
         found = os.fstat(descriptor)
         if self.identity != (found.st_dev, found.st_ino) or found.st_size < self.offset:
             return False
+        if found.st_size == self._stamp[0] and found.st_mtime_ns != self._stamp[1]:
+            return False  # whoever appends makes it longer
         return os.pread(descriptor, len(self._last), self.offset - len(self._last)) == self._last
 
     def follow(self, descriptor: int) -> None:
         """Read what was appended. The index must fit the file, or be new."""
         found = os.fstat(descriptor)
-        self.identity = (found.st_dev, found.st_ino)
+        self.identity = None  # stays so if this is interrupted: then all is read anew
         with open(descriptor, "rb", buffering=1024 * 1024, closefd=False) as file:
             file.seek(self.offset)
             self.rest = None
@@ -123,9 +145,10 @@ class Index:
                     self.rest = Rest(self.lines + 1, self.offset, len(line), line[:1024])
                 else:
                     self._take_overlong(file, line)
-        self._last = os.pread(
-            descriptor, min(_REMEMBERED, self.offset), max(0, self.offset - _REMEMBERED)
-        )
+        remembered = min(_REMEMBERED, self.offset)
+        self._last = os.pread(descriptor, remembered, self.offset - remembered)
+        self._stamp = (found.st_size, found.st_mtime_ns)
+        self.identity = (found.st_dev, found.st_ino)
 
     def _take_overlong(self, file: BinaryIO, line: bytes) -> None:
         """Go past a line that is too long to be one of a ledger."""
@@ -147,18 +170,19 @@ class Index:
         match event:
             case Saved():
                 variables = self._shared.setdefault(event.variables, event.variables)
-                self.runs.setdefault(event.task, {})[event.run_id] = Fact(
+                fact = Fact(
                     event.run_id, self.lines, self.offset, length, event.started_at,
                     event.status, variables, event.attempt,
                 )  # fmt: skip
+                self._keep(event.task, fact)
             case Claimed():
                 self._fold_claim(event)
             case Torn():
                 self.torn.append(self.lines)
             case Damaged(why, str(task), str(run_id)):
-                self.runs.setdefault(task, {})[run_id] = Fact(
-                    run_id, self.lines, self.offset, length, time_in(run_id), why=why
-                )
+                start = time_in(run_id)
+                fact = Fact(run_id, self.lines, self.offset, length, start, why=why)
+                self._keep(task, fact)
             case Damaged(why, str(task), None, str(key)):
                 self.broken_claims[task, key] = Stray(self.lines, why)
             case Damaged(why):
@@ -167,6 +191,23 @@ class Index:
                     self.strays.append(Stray(self.lines, why))
             case None:
                 pass
+
+    def _keep(self, task: str, fact: Fact) -> None:
+        """Keep the latest event of a run, and the order of the runs where it is known."""
+        runs, order = self.runs.setdefault(task, {}), self._order.get(task)
+        known, runs[fact.run_id] = runs.get(fact.run_id), fact
+        damaged = self.damaged.setdefault(task, {})
+        was_damaged = damaged.pop(fact.run_id, None) is not None
+        if fact.why is not None:
+            damaged[fact.run_id] = fact
+        if order is None:
+            return
+        if was_damaged or fact.why is not None or fact.started_at is None:
+            del self._order[task]
+        elif known is None:
+            insort(order, (fact.started_at, fact.run_id))
+        elif known.started_at != fact.started_at:
+            del self._order[task]
 
     def _fold_claim(self, event: Claimed) -> None:
         place = (event.task, event.key)

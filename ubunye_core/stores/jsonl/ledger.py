@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -23,10 +24,19 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._place = Place(path)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._index = Index()
         self._looking = threading.RLock()
         self._changing = threading.RLock()
         self._change: Change | None = None
+
+    def _begin_in_a_child(self) -> None:
+        """Start anew after a fork: a thread that held a lock here is not in the child."""
+        if self._process != os.getpid():
+            self._begin()
 
     def ask(self, question: Callable[[Reading], T]) -> T:
         """What a question finds in the ledger as it is now.
@@ -34,6 +44,7 @@ class Ledger:
         Raises:
             StoreUnavailableError: it cannot be read.
         """
+        self._begin_in_a_child()
         with self._looking, self._place.reading() as descriptor:
             for _ in range(2):
                 try:
@@ -51,6 +62,7 @@ class Ledger:
         Raises:
             StoreUnavailableError: it cannot be written.
         """
+        self._begin_in_a_child()
         with self._changing:
             if self._change is not None:
                 return work(self._change)

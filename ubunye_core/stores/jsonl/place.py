@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.stores.atomic import lock, make_folder
-from ubunye_core.stores.jsonl.events import BEGINNING, TORN, is_whole
+from ubunye_core.stores.jsonl.events import BEGINNING, MAX_LINE_BYTES, TORN, is_whole
 from ubunye_core.stores.jsonl.index import Rest
 
 _SAFELY = os.O_NONBLOCK | os.O_CLOEXEC  # a pipe must not keep anybody waiting
@@ -46,12 +46,10 @@ class Place:
                 its lock for long.
         """
         with self._told("written"):
-            if not self.path.is_symlink():
-                make_folder(self.path.parent)
+            self._check_that_it_may_be_a_ledger()
             with lock(self._lock_file()):
                 descriptor = self._opened(os.O_RDWR | os.O_APPEND, or_make=True)
                 try:
-                    self._check_that_it_is_a_ledger(descriptor)
                     yield descriptor
                 finally:
                     os.close(descriptor)
@@ -62,7 +60,7 @@ class Place:
         Called by a writer: nobody else is at work. What was cut short is marked: its save never
         returned.
         """
-        line = os.pread(descriptor, rest.length, rest.offset)
+        line = os.pread(descriptor, min(rest.length, MAX_LINE_BYTES + 1), rest.offset)
         append(descriptor, b"\n" if is_whole(line) else TORN + b"\n")
 
     def has_a_writer(self) -> bool:
@@ -104,10 +102,20 @@ class Place:
             )
         return descriptor
 
-    def _check_that_it_is_a_ledger(self, descriptor: int) -> None:
-        """Nothing is written to a file of somebody else."""
-        beginning = os.pread(descriptor, len(BEGINNING), 0)
-        if not BEGINNING.startswith(beginning):
+    def _check_that_it_may_be_a_ledger(self) -> None:
+        """Nothing is written to a file of somebody else, nor beside it."""
+        try:
+            descriptor = self._opened(os.O_RDONLY)
+        except FileNotFoundError:
+            if self.path.is_symlink():
+                raise
+            make_folder(self.path.parent)
+            return
+        try:
+            first = os.pread(descriptor, 64, 0).partition(b"\n")[0].removesuffix(TORN)
+        finally:
+            os.close(descriptor)
+        if not BEGINNING.startswith(first[: len(BEGINNING)]):
             raise StoreUnavailableError(
                 f"{shown(self.path)} does not begin as a ledger does, so nothing is written to it.",
                 hint="Name another file; a new one is made.",

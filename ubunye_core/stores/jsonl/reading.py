@@ -5,13 +5,14 @@ from __future__ import annotations
 import heapq
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 
 from ubunye_core.batch import Scalar
 from ubunye_core.errors import AmbiguousRunError, BadReceiptError, ReceiptNotFoundError
-from ubunye_core.receipt import Receipt, Status
+from ubunye_core.masking import MASK
+from ubunye_core.receipt import Receipt
 from ubunye_core.runids import time_in
 from ubunye_core.stores.jsonl.events import is_whole, receipt_in, whose
 from ubunye_core.stores.jsonl.index import Fact, Index, Rest
@@ -37,12 +38,13 @@ class Reading:
         torn = [bad.task for bad in self._torn(None) if bad.task is not None]
         return sorted({*self.index.runs, *torn})
 
-    def facts(self, task: str | None) -> Iterator[tuple[str, Fact]]:
+    def newest_first(self, task: str | None) -> Iterator[tuple[str, Fact]]:
         """The runs of a task that can be read, or of all, each with its task."""
-        for name in self._names(task):
-            for fact in self.index.runs[name].values():
-                if fact.why is None:
-                    yield name, fact
+        runs = [self._newest_first(name) for name in self._names(task)]
+        return runs[0] if len(runs) == 1 else heapq.merge(*runs, key=_order, reverse=True)
+
+    def _newest_first(self, task: str) -> Iterator[tuple[str, Fact]]:
+        return ((task, fact) for fact in self.index.newest_first(task))
 
     def receipt(self, task: str, fact: Fact) -> Receipt:
         """The receipt of a run.
@@ -92,13 +94,12 @@ class Reading:
         bad = [
             Unreadable(
                 where=self.where(fact.line, name, fact.run_id),
-                why=fact.why,
+                why=fact.why or "",
                 task=name,
                 started_at=fact.started_at,
             )
             for name in self._names(task)
-            for fact in self.index.runs[name].values()
-            if fact.why is not None
+            for fact in self.index.damaged.get(name, {}).values()
         ]
         return [*bad, *self._strays(), *self._torn(task)]
 
@@ -148,37 +149,23 @@ class Reading:
             )
 
 
-def newest(facts: Iterable[tuple[str, Fact]], limit: int | None) -> Iterator[tuple[str, Fact]]:
-    """Runs, newest first; fast where a few are enough."""
-    every = list(facts)
-    if limit is None or limit >= len(every):
-        yield from sorted(every, key=_order, reverse=True)
-        return
-    first = heapq.nlargest(limit, every, key=_order)
-    yield from first
-    given = {id(fact) for _, fact in first}
-    yield from sorted((e for e in every if id(e[1]) not in given), key=_order, reverse=True)
-
-
 def _order(each: tuple[str, Fact]) -> tuple[datetime, str]:
     started_at = each[1].started_at
     assert started_at is not None  # only a damaged one has none
     return started_at, each[1].run_id
 
 
-def agreeing(question: Callable[[Mapping[str, Scalar]], bool]) -> Callable[[Fact], bool]:
-    """Whether a run's variables are as a question wants them; each set of them is asked once."""
-    known: dict[bytes, bool] = {}
+def agreeing(
+    batch: Mapping[str, str], question: Callable[[Mapping[str, Scalar]], bool]
+) -> Callable[[Fact], bool]:
+    """Whether the variables of a run are what a question about a batch wants.
+
+    Most are ruled out unread: a text that agrees stands in them, unless a part of it is masked.
+    """
+    needles = [json.dumps(text)[1:-1].encode() for text in batch.values() if MASK not in text]
 
     def is_so(fact: Fact) -> bool:
-        answer = known.get(fact.variables)
-        if answer is None:
-            answer = known[fact.variables] = question(json.loads(fact.variables))
-        return answer
+        has_all = all(needle in fact.variables for needle in needles)
+        return has_all and question(json.loads(fact.variables))
 
     return is_so
-
-
-def is_of(status: Status | None) -> Callable[[Fact], bool]:
-    """Whether a run stands like this; None means any way."""
-    return lambda fact: status is None or fact.status is status

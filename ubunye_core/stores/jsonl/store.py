@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -26,7 +26,7 @@ from ubunye_core.stores.ends import standing
 from ubunye_core.stores.jsonl.claims import LedgerClaims
 from ubunye_core.stores.jsonl.events import attempt_digest, saved_line
 from ubunye_core.stores.jsonl.ledger import Change, Ledger
-from ubunye_core.stores.jsonl.reading import Reading, agreeing, newest
+from ubunye_core.stores.jsonl.reading import Reading, agreeing
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.select import select
 from ubunye_core.times import as_utc
@@ -102,21 +102,18 @@ class JsonlStore:
             check_task(task)
         wanted = None if status is None else Status(status)
         first = None if since is None else as_utc(since)
-        is_of_batch = agreeing(lambda variables: batch is None or agrees(variables, batch))
+        asked = batch or {}
+        is_of_batch = agreeing(asked, lambda variables: agrees(variables, asked))
 
         def ask(reading: Reading) -> Found:
-            facts = (
-                (name, fact)
-                for name, fact in reading.facts(task)
-                if (wanted is None or fact.status is wanted)
-                and (first is None or (fact.started_at and fact.started_at >= first))
-                and (batch is None or is_of_batch(fact))
-            )
             receipts: list[Receipt] = []
             unreadable = reading.unreadable(task)
-            for name, fact in newest(facts, limit):
-                if limit is not None and len(receipts) >= limit:
+            for name, fact in reading.newest_first(task):
+                is_older = first is not None and fact.started_at and fact.started_at < first
+                if is_older or (limit is not None and len(receipts) >= limit):
                     break
+                if wanted not in (None, fact.status) or (asked and not is_of_batch(fact)):
+                    continue
                 found = reading.look(name, fact.run_id)
                 if isinstance(found, Receipt):
                     receipts.append(found)
@@ -137,7 +134,8 @@ class JsonlStore:
         check_task(task)
 
         def begin(reading: Reading) -> tuple[list[str], list[Unreadable]]:
-            return [fact.run_id for _, fact in reading.facts(task)], reading.unreadable(task)
+            run_ids = [fact.run_id for _, fact in reading.newest_first(task)]
+            return run_ids, reading.unreadable(task)
 
         run_ids, unreadable = self._ledger.ask(begin)
         for start in range(0, len(run_ids), AT_ONCE):
@@ -154,16 +152,20 @@ class JsonlStore:
             same = not whole or Batch.of(variables).is_same(asked)
             return same and agrees(variables, batch)
 
-        is_of_batch = agreeing(is_it)
+        is_of_batch = agreeing(batch, is_it)
 
         def ask(reading: Reading) -> Found | None:
             if reading.unreadable(task):
                 return None
-            runs = [each for each in reading.facts(task) if is_of_batch(each[1])]
-            successes = [each for each in runs if each[1].status is Status.SUCCESS]
-            if not successes:
+            runs = (fact for _, fact in reading.newest_first(task) if is_of_batch(fact))
+            newest = next(runs, None)
+            if newest is None:
                 return None
-            two = {next(newest(some, 1))[1].run_id for some in (runs, successes)}
+            successes = (f for f in chain([newest], runs) if f.status is Status.SUCCESS)
+            success = next(successes, None)
+            if success is None:
+                return None
+            two = {newest.run_id, success.run_id}
             found = [reading.look(task, run_id) for run_id in two]
             receipts = [each for each in found if isinstance(each, Receipt)]
             return Found(receipts) if len(receipts) == len(two) else None
@@ -176,7 +178,7 @@ class JsonlStore:
         digest = attempt_digest(attempt)
 
         def ask(reading: Reading) -> Found:
-            runs = [fact for _, fact in reading.facts(task) if fact.attempt == digest]
+            runs = (fact for _, fact in reading.newest_first(task) if fact.attempt == digest)
             found = [reading.look(task, fact.run_id) for fact in runs]
             return Found(
                 (
@@ -270,8 +272,7 @@ def _settled(reading: Reading, task: str) -> Settled | None:
     """The newest run of a task, where nothing of it needs a look."""
     if reading.unreadable(task):
         return None
-    runs = newest(reading.facts(task), NEWEST_FOR_HEALTH)
-    facts = [fact for _, fact in islice(runs, NEWEST_FOR_HEALTH)]
+    facts = [fact for _, fact in islice(reading.newest_first(task), NEWEST_FOR_HEALTH)]
     if not facts or facts[0].status is not Status.SUCCESS:
         return None
     if any(fact.status is Status.RUNNING for fact in facts):
