@@ -167,6 +167,11 @@ class Event:
         return {column.name: getattr(self, column.name) for column in COLUMNS}
 
     @property
+    def is_damaged(self) -> bool:
+        """Whether it lacks what every save fills in; asks that these columns were read."""
+        return None in (self.status, self.started_at, self.batch_key)
+
+    @property
     def is_end(self) -> bool:
         """Whether it is a run's end, as far as its columns tell."""
         return self.status != Status.RUNNING

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from ubunye_core.errors import AmbiguousRunError, ReceiptNotFoundError
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
-from ubunye_core.stores.capabilities import Settled
+from ubunye_core.stores.capabilities import Finding, Settled
 from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.delta import sql, upkeep, writing
 from ubunye_core.stores.delta.claims import Claims
@@ -104,13 +104,14 @@ class DeltaStore:
         reading = self._reading()
         key = f"batch_key = {sql.quoted(batch_key(batch))}"
         fitting = [key] if whole else sql.that_fit(None, None, batch)
-        standing = sql.standing(sql.KEYS, of=sql.of_task(task), fitting=fitting)
+        columns = (*sql.KEYS, "batch_key")
+        standing = sql.standing(columns, of=sql.of_task(task), fitting=fitting)
         of_batch = reading.events(sql.newest(standing, None))
         wins = [event for event in of_batch if event.status == Status.SUCCESS]
-        if not wins or not all(event.status and event.started_at for event in of_batch):
+        if not wins or any(event.is_damaged for event in of_batch):
             return None
         found = reading.found(task, [of_batch[0], wins[0]], batch=batch)
-        wanted = {(of_batch[0].run_id), (wins[0].run_id)}
+        wanted = {of_batch[0].run_id, wins[0].run_id}
         return found if {receipt.run_id for receipt in found} == wanted else None
 
     def of_attempt(self, task: str, attempt: Orchestrator) -> Found:
@@ -182,6 +183,10 @@ class DeltaStore:
         """Who has the right now."""
         self._reads.snapshot()  # no table of receipts, no answer
         return self._claims.holder(key)
+
+    def examine(self) -> Iterator[Finding]:
+        """Whether it may write, what it promises, and whether its files should be joined."""
+        return upkeep.examine(self._reads)
 
     def compact(self) -> None:
         """Join the small files of all tasks; remove those joined more than a day ago."""

@@ -23,6 +23,7 @@ from deltalake.exceptions import CommitFailedError, TableNotFoundError
 
 from ubunye_core.errors import StoreUnavailableError, UbunyeError
 from ubunye_core.masking import error_text
+from ubunye_core.stores.delta import disk
 from ubunye_core.stores.delta.place import Place
 
 PATIENCE = 60.0
@@ -90,6 +91,7 @@ class Table:
         self.lock = threading.RLock()
         self._table: DeltaTable | None = None
         self._log: tuple[int, int] | None = None
+        self._checked = -1
 
     def snapshot(self) -> Snapshot:
         """The table as it is now.
@@ -150,6 +152,9 @@ class Table:
 
     def _write(self, table: DeltaTable, data: pa.Table, elected_by: Elections, **how: Any) -> None:
         now_in_ms = int(time.time() * 1000)  # without it, Delta would never forget them
+        if len(table.schema().fields) > len(data.schema):
+            how["schema_mode"] = "merge"  # the columns of others stay null
+        before = table.version()
         with telling(self.place, "written"):
             write_deltalake(
                 table,
@@ -164,6 +169,8 @@ class Table:
                 ),
                 **how,
             )
+            if self.place.root is not None:
+                disk.put_to_disk(self.place.root, before + 1, table.version())
 
     def _handle(self) -> DeltaTable:
         assert self._table is not None, "look at the table before it is changed"
@@ -177,12 +184,31 @@ class Table:
             try:
                 with telling(self.place, "read"):
                     self._table.update_incremental()
-                return self._table
             except StoreUnavailableError:  # its log may have been cleaned up meanwhile
                 self._table = None
-        self._table = self._open()
-        self._log = log
+        else:
+            self._table = None
+        if self._table is None:
+            self._table, self._log, self._checked = self._open(), log, -1
+        if self._table is not None:
+            self._check_commits(self._table)
         return self._table
+
+    def _check_commits(self, table: DeltaTable) -> None:
+        """Refuse a log with an empty commit, which would hide what was saved by it."""
+        root, newest = self.place.root, table.version()
+        if root is None or newest == self._checked:
+            return
+        with telling(self.place, "read"):
+            first = self._checked + 1 or disk.first_commit(root)
+            empty = disk.commit_without_content(root, first, newest)
+        if empty is not None:
+            raise StoreUnavailableError(
+                f"The Delta table at {self.place.url} cannot be read: its commit {empty} is empty.",
+                hint="A power cut leaves this. What was saved by it is lost; if it is the last "
+                "commit, remove the file.",
+            )
+        self._checked = newest
 
     def _open(self) -> DeltaTable | None:
         with telling(self.place, "read"):

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
 
 from ubunye_core.errors import StoreUnavailableError
+from ubunye_core.stores.capabilities import Finding
+from ubunye_core.stores.delta.place import LOG
 from ubunye_core.stores.delta.table import LostError, Table, telling, written_like
 
 logger = logging.getLogger(__name__)
@@ -54,9 +59,51 @@ def compact(table: Table) -> None:
             now.vacuum(dry_run=False, full=True)
 
 
-def count_files(table: Table) -> tuple[int, int]:
-    """How many files the table has, and how many tasks."""
+def examine(table: Table) -> Iterator[Finding]:
+    """What can be told of a table, without leaving a trace in it."""
+    root = table.place.root
+    if root is None:
+        why = "a bucket tells at the first save; its server must know conditional writes"
+        yield Finding(what="write", good=None, why=why)
+    else:
+        may = _may_write(root)
+        why = "the folder may be written" if may else f"{root} may not be written by this user"
+        yield Finding(what="write", good=may, why=why)
+    yield Finding(
+        what="durability",
+        good=True,
+        why="a save is one commit, on the disk when it returns; a kill leaves it whole or undone"
+        if root is not None
+        else "a save is one commit, kept by the bucket when it returns",
+    )
+    yield Finding(
+        what="claim",
+        good=True,
+        why="one at a time, elected by an app transaction; leases are told by the clocks of those "
+        "who claim, which must agree to within a small part of the lease",
+    )
+    yield Finding(
+        what="writers",
+        good=None,
+        why="only delta-rs may write a table in a bucket: Spark does not see its conditional writes"
+        if root is None
+        else "delta-rs and Spark may both write it where the folder is one file system",
+    )
     with table.lock:
+        if table.is_missing():
+            yield Finding(what="files", good=None, why="there is no table yet")
+            return
         now = table.now()
         with telling(table.place, "read"):
-            return len(now.file_uris()), len(now.partitions())
+            files, tasks = len(now.file_uris()), max(1, len(now.partitions()))
+    is_good = files <= DUE_AT * tasks
+    why = f"{files} files of {tasks} tasks" + ("" if is_good else ": join them with compact()")
+    yield Finding(what="files", good=is_good, why=why)
+
+
+def _may_write(root: Path) -> bool:
+    """Whether this user may write in a folder, or make it."""
+    while not root.exists() and root != root.parent:
+        root = root.parent
+    log = root / LOG
+    return os.access(root, os.W_OK | os.X_OK) and (not log.exists() or os.access(log, os.W_OK))
