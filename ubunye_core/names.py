@@ -6,10 +6,13 @@ import fnmatch
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from enum import StrEnum
+from typing import TypeVar
 
-from ubunye_core.errors import InvalidNameError
+from ubunye_core.errors import ConfigError, InvalidNameError
 
 MAX_BYTES = 128
+Words = TypeVar("Words", bound=StrEnum)
 _SEGMENT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*", re.ASCII)
 _PATTERN_SEGMENT = re.compile(r"[A-Za-z0-9_*?][A-Za-z0-9._*?-]*", re.ASCII)
 _SEGMENT_HINT = (
@@ -71,3 +74,16 @@ def fits(task: str, pattern: str) -> bool:
 def near(name: str, known: Iterable[str]) -> list[str]:
     """The names among ``known`` that somebody who wrote ``name`` may have meant, best first."""
     return get_close_matches(name, list(known), n=3, cutoff=0.6)
+
+
+def one_of(kind: type[Words], value: object, what: str) -> Words:
+    """The word of a set that an argument stands for.
+
+    Raises:
+        ConfigError: it is none of them; names them.
+    """
+    try:
+        return kind(str(value))
+    except ValueError as error:
+        names = ", ".join(each.value for each in kind)
+        raise ConfigError(f"{value!r} is nothing for '{what}'.", hint=f"Use {names}.") from error

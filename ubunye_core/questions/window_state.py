@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -84,6 +84,8 @@ class WindowAnswer:
     """How long after it was missing it succeeded."""
     doubts: tuple[str, ...] = ()
     """What is odd about its success: too fast, too few rows."""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    """What names it for a run, where its schedule has a variable for that."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,12 @@ class Expected:
     window: ScheduledWindow
     missing_at: datetime
     schedule: Schedule
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """What names the window for a run."""
+        variable = self.schedule.variable
+        return {} if variable is None else {variable: self.schedule.value_of(self.window)}
 
 
 @dataclass(frozen=True)
@@ -239,4 +247,5 @@ def _said(
         runs=tuple(run.run_id for run in runs),
         lateness=lateness,
         doubts=doubts,
+        variables=expected.variables,
     )

@@ -175,9 +175,8 @@ def _runs_by_window(
     starts = [expected[at].window.start for at in by_start]
     by_value: dict[tuple[str, str], list[int]] = {}
     for at, each in enumerate(expected):
-        variable = each.schedule.variable
-        if variable is not None:
-            by_value.setdefault((variable, each.schedule.value_of(each.window)), []).append(at)
+        for named in each.variables.items():
+            by_value.setdefault(named, []).append(at)
     found: list[list[Receipt]] = [[] for _ in expected]
     for run in receipts:
         if run.window is None:

@@ -8,17 +8,16 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import takewhile
-from typing import TypeVar
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ubunye_core.errors import ConfigError
+from ubunye_core.names import one_of
 from ubunye_core.schedules.calendar import Calendar
 from ubunye_core.schedules.firings import Cron, Firings, Interval
 from ubunye_core.schedules.periods import Period, boundaries, name_of, reach_of
 from ubunye_core.times import as_utc, duration, instant
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-Words = TypeVar("Words", bound=StrEnum)
 
 
 class Of(StrEnum):
@@ -98,8 +97,8 @@ class Schedule:
     def __post_init__(self) -> None:
         if (self.cron is None) == (self.every is None):
             raise ConfigError("A schedule has either 'cron' or 'every'.")
-        self._set("window", _one_of(Period, self.window, "window"))
-        self._set("of", _one_of(Of, self.of, "of"))
+        self._set("window", one_of(Period, self.window, "window"))
+        self._set("of", one_of(Of, self.of, "of"))
         try:
             self._set("zone", ZoneInfo(self.time_zone))
         except (ZoneInfoNotFoundError, ValueError, OSError) as error:
@@ -210,11 +209,3 @@ class Schedule:
             excluded = self.calendar.excludes(start, end, self.zone)
         name = name_of(self.window, start, self.zone)
         yield ScheduledWindow(start=start, end=end, due=due, name=name, excluded=excluded)
-
-
-def _one_of(kind: type[Words], value: object, what: str) -> Words:
-    try:
-        return kind(str(value))
-    except ValueError as error:
-        names = ", ".join(each.value for each in kind)
-        raise ConfigError(f"{value!r} is nothing for '{what}'.", hint=f"Use {names}.") from error

@@ -1,0 +1,170 @@
+"""Which missed windows can be caught up, in which order."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.core.questions.builders import put
+from tests.core.questions.test_windows import (
+    BEAT,
+    DAY,
+    HOUR,
+    MORNING,
+    NIGHTLY,
+    a_night,
+    the_morning,
+)
+from ubunye_core import ConfigError, Status, Verdict
+from ubunye_core.questions.plan import Plan, plan_backfill
+from ubunye_core.questions.planned import Action, ToCatchUp
+from ubunye_core.runids import new_run_id
+from ubunye_core.schedules import Schedule
+from ubunye_core.stores import MemoryStore, open_store
+
+LOAD, REPORT = "pay/monthly/calc", "pay/weekly/report"
+NIGHT = ToCatchUp(task=LOAD, schedule=NIGHTLY, retention="30d")
+
+
+def planned(*receipts, tasks=NIGHT, store=None, **changes) -> Plan:
+    store = store or MemoryStore()
+    if receipts:
+        put(store, *receipts)
+    return plan_backfill(tasks, **{"since": 6 * DAY, "now": MORNING, "store": store, **changes})
+
+
+def actions(plan: Plan) -> list[tuple[str, str]]:
+    return [(each.window.name, each.action.value) for each in plan.windows]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_morning_after_an_outage_three_windows_run_oldest_first(seed: int) -> None:
+    records = the_morning()
+    random.Random(seed).shuffle(records)
+    plan = planned(*records)
+    assert actions(plan) == [
+        ("2026-10-11", "run"), ("2026-10-12", "run"), ("2026-10-13", "run"), ("2026-10-14", "skip"),
+    ]  # fmt: skip
+    assert plan.starts == plan.to_run
+    assert plan.to_run[0].variables == {"dt": "2026-10-11"}
+    assert "r-850" in plan.windows[3].reason
+    assert plan.reason == "3 to run, 1 skip; the oldest to run is 2026-10-11 of pay/monthly/calc."
+    assert plan.verdict is Verdict.PASS
+
+
+def test_what_is_included_has_three_words() -> None:
+    def names(**changes) -> list[str]:
+        return [each.window.name[-2:] for each in planned(*the_morning(), **changes).to_run]
+
+    assert names(include="missing") == ["11", "12"]
+    assert names(include="missing+failed") == names() == ["11", "12", "13"]
+    assert names(include="all") == ["09", "10", "11", "12", "13"]
+    assert names(include="missing", recheck_days=5) == ["11", "12"]
+    assert names(include="missing", recheck_days=6) == ["10", "11", "12"]
+    assert names(backfill_limit=2) == ["11", "12"]
+    assert names(backfill_limit=0) == []
+    assert names(newest_first=True) == ["13", "12", "11"]
+    assert names(newest_first=True, backfill_limit=1) == ["13"]
+
+
+def test_what_an_adapter_may_start_is_said_apart_from_what_is_missing() -> None:
+    def starts(**changes) -> list[str]:
+        plan = planned(*the_morning(), **changes)
+        assert len(plan.to_run) == 3
+        return [each.window.name[-2:] for each in plan.starts]
+
+    assert starts(catchup="none") == []
+    assert starts(catchup="latest") == ["13"]
+    assert starts(cap=1) == []  # one is under way
+    assert starts(cap=2) == ["11"]
+    assert starts(cap=9) == ["11", "12", "13"]
+
+
+def test_what_the_source_does_not_keep_any_more_is_too_old() -> None:
+    plan = planned(tasks=ToCatchUp(task=LOAD, schedule=NIGHTLY, retention="5d"))
+    assert actions(plan)[:3] == [
+        ("2026-10-09", "too_old"), ("2026-10-10", "too_old"), ("2026-10-11", "run"),
+    ]  # fmt: skip
+    assert "its source keeps 5d" in plan.windows[0].reason
+
+
+def test_what_is_unreadable_blocks_the_windows_it_may_belong_to() -> None:
+    store = MemoryStore()
+    store.put_document(LOAD, new_run_id(datetime(2026, 10, 13, 19, tzinfo=UTC)), b"{")
+    plan = planned(*the_morning()[:2], store=store)
+    assert ("2026-10-13", "blocked") in actions(plan)
+    assert plan.verdict is Verdict.UNKNOWN
+
+
+def test_a_store_that_cannot_answer_plans_nothing(tmp_path) -> None:
+    plan = planned(store=open_store(tmp_path / "gone"))
+    assert (plan.verdict, plan.windows) == (Verdict.UNKNOWN, ())
+
+
+def a_load(day: int, **changes) -> object:
+    return replace(a_night(day), task=LOAD, **changes)
+
+
+REPORTS = ToCatchUp(task=REPORT, schedule=NIGHTLY, requires=[LOAD])
+
+
+def test_a_window_is_planned_after_the_one_it_requires_or_is_blocked() -> None:
+    both = [REPORTS, ToCatchUp(task=LOAD, schedule=NIGHTLY, retention="4d")]
+    plan = planned(a_load(13), tasks=both, since=4 * DAY)
+    assert [(each.name, each.action.value) for each in plan.windows] == [
+        (f"{LOAD} 2026-10-11", "too_old"), (f"{REPORT} 2026-10-11", "blocked"),
+        (f"{LOAD} 2026-10-12", "run"), (f"{REPORT} 2026-10-12", "run"),
+        (f"{REPORT} 2026-10-13", "run"),
+    ]  # fmt: skip
+    waiting, free = plan.to_run[1], plan.to_run[2]
+    assert waiting.after == (f"{LOAD} 2026-10-12",)
+    assert free.after == ()
+    assert [each.name for each in plan.starts] == [f"{LOAD} 2026-10-12", f"{REPORT} 2026-10-13"]
+    assert "has not succeeded" in plan.windows[1].reason
+
+
+def test_tasks_of_different_grain_are_in_one_plan() -> None:
+    mondays = Schedule(cron="0 6 * * 1", window="week", time_zone="Asia/Jakarta", finish_by="1d")
+    weekly = ToCatchUp(task=REPORT, schedule=mondays)
+    plan = planned(tasks=[weekly, NIGHT], since=4 * DAY, cap=2)
+    assert [each.name for each in plan.to_run] == [
+        f"{REPORT} 2026-W41", f"{LOAD} 2026-10-11", f"{LOAD} 2026-10-12", f"{LOAD} 2026-10-13",
+    ]  # fmt: skip
+    assert len(plan.starts) == 2
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"include": "failed"}, {"catchup": "some"}, {"backfill_limit": -2}, {"recheck_days": -1},
+        {"cap": 0}, {"tasks": []}, {"tasks": [NIGHT, NIGHT]},
+        {"tasks": [REPORTS, ToCatchUp(task=LOAD, schedule=NIGHTLY, requires=[REPORT])]},
+    ],
+)  # fmt: skip
+def test_what_cannot_be_planned_is_refused(wrong) -> None:
+    with pytest.raises(ConfigError):
+        planned(**wrong)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.data())
+def test_replanning_after_any_part_has_run_gives_the_rest(data: st.DataObject) -> None:
+    days = st.lists(st.integers(1, 14), max_size=8, unique=True)
+    store = MemoryStore()
+    for day in data.draw(days):
+        status = data.draw(st.sampled_from([each.value for each in Status]))
+        put(store, a_night(day, status, heartbeat_at=MORNING, heartbeat_every=BEAT))
+    before = planned(store=store, since=14 * DAY)
+    names = [each.name for each in before.to_run]
+    done = data.draw(st.lists(st.sampled_from(names), unique=True) if names else st.just([]))
+    for name in done:
+        day = int(name[-2:])
+        put(store, a_night(day, later=(14 - day) * DAY + HOUR, run_id=f"again-{day}"))
+    after = planned(store=store, since=14 * DAY)
+    assert [each.name for each in after.to_run] == [name for name in names if name not in done]
+    assert all(each.action is not Action.RUN or each.state != "running" for each in after.windows)
