@@ -137,15 +137,14 @@ class Bucket:
         """The objects in a folder and below, by key, in pages of up to 1,000.
 
         Args:
-            folder: It ends without a slash.
+            folder: It ends without a slash; ``""`` is the store's own.
             after: Only keys that come after this one; it need not exist.
         """
         _check_process()
         offset = None if after is None else self._below + after
+        prefix = (self._below + folder).rstrip("/") or None
         try:
-            for page in obstore.list(
-                self._client, self._below + folder, offset=offset, chunk_size=PAGE
-            ):
+            for page in obstore.list(self._client, prefix, offset=offset, chunk_size=PAGE):
                 yield [
                     Listed(
                         meta["path"].removeprefix(self._below),
@@ -160,9 +159,9 @@ class Bucket:
     def folders(self, folder: str) -> list[str]:
         """The names of the folders in a folder; ``""`` is the store's own."""
         _check_process()
-        prefix = (self._below + folder).strip("/")
+        prefix = (self._below + folder).rstrip("/") or None
         try:
-            found = obstore.list_with_delimiter(self._client, prefix or None)
+            found = obstore.list_with_delimiter(self._client, prefix)
         except _REFUSED as error:
             raise self._unavailable(error, "listed") from None
         return [each.rstrip("/").rpartition("/")[2] for each in found["common_prefixes"]]

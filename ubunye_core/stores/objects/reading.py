@@ -63,6 +63,33 @@ class Reader:
         """Whether a task has a receipt, readable or not."""
         return any(page for page in self.entries(task))
 
+    def tasks(self) -> list[str]:
+        """Every task with a receipt, in order."""
+        packages = [
+            f"{usecase}/{package}"
+            for usecase in self._folders("")
+            for package in self._folders(usecase)
+        ]
+        named = [
+            f"{package}/{name}"
+            for package, names in zip(packages, each_of(self._folders, packages), strict=True)
+            for name in names
+        ]
+        tasks = sorted(filter(_is_task, named or self._tasks_of_all_keys()))
+        holds = each_of(self.holds_receipts, tasks)
+        return [task for task, held in zip(tasks, holds, strict=True) if held]
+
+    def _folders(self, folder: str) -> list[str]:
+        return [name for name in self._bucket.folders(folder) if is_segment(name)]
+
+    def _tasks_of_all_keys(self) -> set[str]:
+        """What could be a task, by all keys: some servers show no folder that holds only folders.
+
+        In a store without receipts that is a page.
+        """
+        keys = (each.key for page in self._bucket.listed("") for each in page)
+        return {key.rpartition("/")[0] for key in keys}
+
     def search(self, task: str, wanted: Wanted, limit: int | None) -> Found:
         """The newest receipts of a task that fit, and what is unreadable among them."""
         is_plain = wanted == Wanted() and limit
@@ -175,6 +202,14 @@ def printable(place: str) -> str:
     if place.isprintable():
         return place
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in place)
+
+
+def _is_task(text: str) -> bool:
+    try:
+        check_task(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_receipt(key: str, place: str) -> bool:

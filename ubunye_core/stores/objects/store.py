@@ -20,7 +20,7 @@ from ubunye_core.errors import (
     ReceiptNotFoundError,
     StoreUnavailableError,
 )
-from ubunye_core.names import check_task, is_segment
+from ubunye_core.names import check_task
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.capabilities import Finding, Repaired
 from ubunye_core.stores.claims import Claim, ClaimKey, Held
@@ -124,19 +124,7 @@ class ObjectStore:
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""
-        packages = [
-            f"{usecase}/{package}"
-            for usecase in self._folders("")
-            for package in self._folders(usecase)
-        ]
-        named = [
-            f"{package}/{name}"
-            for package, names in zip(packages, each_of(self._folders, packages), strict=True)
-            for name in names
-        ]
-        tasks = [task for task in named if _is_task(task)]
-        holds = each_of(self._holds_receipts, tasks)
-        return sorted(task for task, held in zip(tasks, holds, strict=True) if held)
+        return self._reader.tasks()
 
     def success_by_batch(self, task: str, batch: Mapping[str, str], *, whole: bool) -> Found | None:
         """The newest success of a batch and its newest run, where the hints lead to them."""
@@ -247,9 +235,6 @@ class ObjectStore:
     def _holds_receipts(self, task: str) -> bool:
         return self._reader.holds_receipts(task)
 
-    def _folders(self, folder: str) -> list[str]:
-        return [name for name in self._bucket.folders(folder) if is_segment(name)]
-
 
 def _is_to_be_known(current: Receipt | None, stands: Receipt) -> bool:
     """Whether a save tells the hints something: a new run, another batch, or a success."""
@@ -262,14 +247,6 @@ def _is_to_be_known(current: Receipt | None, stands: Receipt) -> bool:
 
 def _is_new(current: Receipt | None, stands: Receipt) -> bool:
     return current is None or current.batch.names != stands.batch.names
-
-
-def _is_task(text: str) -> bool:
-    try:
-        check_task(text)
-    except ValueError:
-        return False
-    return True
 
 
 def open_objects(url: str) -> ObjectStore:

@@ -6,15 +6,23 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.core.stores.objects.s3_server import READER
-from tests.core.stores.objects.servers import BUCKET, SECRET, Moto, ask
+from tests.core.stores.objects.servers import (
+    AZURE_ACCOUNT,
+    AZURE_KEY,
+    BUCKET,
+    ROOT,
+    SECRET,
+    Moto,
+    Server,
+    ask,
+    make_container,
+    running,
+)
 from ubunye_core.stores.objects import ObjectStore, open_objects
-
-ROOT = Path(__file__).parents[4]
 
 
 @pytest.fixture(scope="session")
@@ -40,6 +48,31 @@ def moto() -> Iterator[Moto]:
             process.kill()
 
 
+@pytest.fixture(scope="session")
+def s3rver(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One that takes no notice of the conditions of writes."""
+    folder = tmp_path_factory.mktemp("s3rver")
+    with running(
+        *("s3rver", "-d", str(folder), "-a", "127.0.0.1", "-p", "0"),
+        *("--configure-bucket", BUCKET),
+        says=r"listening on 127\.0\.0\.1:(\d+)",
+    ) as ready:
+        yield Server(f"http://127.0.0.1:{ready[1]}")
+
+
+@pytest.fixture(scope="session")
+def azurite() -> Iterator[str]:
+    """The endpoint of Azure's emulator, with a container."""
+    with running(
+        *("azurite-blob", "--inMemoryPersistence", "--blobPort", "0"),
+        *("--skipApiVersionCheck", "--disableTelemetry"),
+        says=r"listens on http://127\.0\.0\.1:(\d+)",
+    ) as ready:
+        endpoint = f"http://127.0.0.1:{ready[1]}/{AZURE_ACCOUNT}"
+        make_container(endpoint, BUCKET)
+        yield endpoint
+
+
 @pytest.fixture(autouse=True)
 def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody who may read and write."""
@@ -47,6 +80,7 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "WRITER")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", AZURE_KEY)
 
 
 @pytest.fixture
@@ -65,6 +99,12 @@ def as_reader(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ObjectStore]:
 def url(moto: Moto) -> str:
     """The URL of an empty store."""
     return moto.url(f"test-{uuid.uuid4().hex[:12]}")
+
+
+@pytest.fixture
+def azure_url(azurite: str) -> str:
+    folder = f"test-{uuid.uuid4().hex[:12]}"
+    return f"az://{BUCKET}/{folder}?account_name={AZURE_ACCOUNT}&endpoint={azurite}"
 
 
 @pytest.fixture

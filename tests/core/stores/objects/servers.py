@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
+import email.utils
+import hashlib
+import hmac
 import json
+import re
+import subprocess
 import urllib.request
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
+import pytest
+
+ROOT = Path(__file__).parents[4]
+BUCKETS = ROOT / ".buckets" / "node_modules" / ".bin"
 BUCKET = "receipts"
 SECRET = "Geheim-8123-never-shown"
+AZURE_ACCOUNT = "devstoreaccount1"
+AZURE_KEY = (
+    "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
+)
+"""Of the emulator, the same everywhere; no secret."""
 
 
 @dataclass(frozen=True)
@@ -49,3 +67,46 @@ def ask(url: str, method: str, body: bytes | None = None) -> bytes:
     )
     with urllib.request.urlopen(request, timeout=60) as answer:
         return answer.read()
+
+
+@contextlib.contextmanager
+def running(*command: str, says: str) -> Iterator[re.Match[str]]:
+    """A server from npm, while it is needed; what it said when it was ready."""
+    program = BUCKETS / command[0]
+    if not program.exists():
+        pytest.fail(f"{command[0]} is not installed: run `make buckets` first")
+    process = subprocess.Popen(
+        [program, *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    assert process.stdout is not None
+    try:
+        said = (re.search(says, line) for line in process.stdout)
+        ready = next((match for match in said if match), None)
+        if ready is None:
+            pytest.fail(f"{command[0]} did not start")
+        yield ready
+    finally:
+        process.kill()
+        process.wait()
+
+
+def make_container(endpoint: str, name: str) -> None:
+    """Make a container of Azure's emulator, which a store does not do."""
+    date = email.utils.formatdate(usegmt=True)
+    signed = (
+        "PUT" + "\n" * 12 + f"x-ms-date:{date}\nx-ms-version:2021-08-06\n"
+        f"/{AZURE_ACCOUNT}/{AZURE_ACCOUNT}/{name}\nrestype:container"
+    )
+    key = base64.b64decode(AZURE_KEY)
+    signature = base64.b64encode(hmac.new(key, signed.encode(), hashlib.sha256).digest()).decode()
+    headers = {
+        "x-ms-date": date,
+        "x-ms-version": "2021-08-06",
+        "Authorization": f"SharedKey {AZURE_ACCOUNT}:{signature}",
+        "Content-Length": "0",
+    }
+    request = urllib.request.Request(
+        f"{endpoint}/{name}?restype=container", method="PUT", headers=headers
+    )
+    with urllib.request.urlopen(request, timeout=60):
+        return
