@@ -143,14 +143,8 @@ def _has_java_25() -> bool:
     return any(version >= 25 for version in java_homes())
 
 
-def _has_delta_jars() -> bool:
-    folders = [Path.home() / ".ivy2", Path.home() / ".ivy2.5.2", Path.home() / ".m2"]
-    return any(next(folder.rglob("delta-spark_*.jar"), None) for folder in folders)
-
-
 CONDITIONS: Mapping[str, Callable[[], bool]] = {
     "java-25": _has_java_25,
-    "delta-jars": _has_delta_jars,
 }
 
 

@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from tests.javas import java_homes
-from tests.spark.sessions import classic_session
+from tests.spark.sessions import classic_session, delta_settings
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """A classic session on two cores, on the oldest Java there is."""
+    """A classic session on two cores, on the oldest Java there is; with Delta where it is there."""
     folder = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_HOME", next(iter(java_homes().values())))
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         ours = signal.getsignal(signal.SIGINT)
-        session = classic_session(**{"spark.local.dir": str(folder)})
+        session = classic_session(**{"spark.local.dir": str(folder), **delta_settings(folder)})
         signal.signal(signal.SIGINT, ours)  # Spark takes Ctrl-C for itself
         yield session
         session.stop()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -19,6 +20,23 @@ SETTINGS = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.python.unix.domain.socket.enabled": "true",
 }
+
+
+JARS = Path(__file__).parents[2] / ".jars"
+"""Where `make jars` puts the jars of Delta."""
+
+
+def delta_settings(folder: Path) -> dict[str, str]:
+    """What a session needs for Delta, with tables in a folder; nothing where there are no jars."""
+    jars = sorted(map(str, JARS.glob("*.jar")))
+    if not jars:
+        return {}
+    return {
+        "spark.jars": ",".join(jars),
+        "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+        "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+        "spark.sql.warehouse.dir": str(folder / "tables"),
+    }
 
 
 def classic_session(**settings: str) -> Any:
