@@ -8,18 +8,22 @@ from pathlib import Path
 
 from ubunye_core import (
     Batch,
+    CopiedStore,
     Found,
     Health,
     OnFailed,
     Patience,
     Pin,
+    PrunedStore,
     Receipt,
     ReceiptStore,
+    RepairedStore,
     Requirement,
     RequirementAnswer,
     Run,
     Status,
     Step,
+    StoreCheck,
     TaskHealth,
     TriggeredBy,
     TriggerKind,
@@ -28,13 +32,17 @@ from ubunye_core import (
     UpstreamNotMetError,
     Verdict,
     Window,
+    check_store,
     check_upstream,
     close_run,
+    copy_store,
     fingerprint,
     job_health,
     open_store,
+    prune_store,
     read_requirements,
     record_run,
+    repair_store,
     require,
     wait_for_upstream,
 )
@@ -181,3 +189,9 @@ look(store.list_runs(CALC))
 look(store.search(CALC, Status.ERROR, batch={"month": "2026-10"}, limit=5))
 closed: Receipt = close_run(CALC, "r-1", reason="the node is gone", store=store)
 data_hash: str | None = fingerprint("people.csv").data_hash
+
+copied: CopiedStore = copy_store("receipts", store, task="pay/*/*", since="2026-10-01T00:00:00Z")
+pruned: PrunedStore = prune_store(store, older_than="400d", remove=not copied.refused)
+good: StoreCheck = check_store(store, told=lambda task, receipts: print(task, receipts))
+mended: RepairedStore = repair_store(store, set_aside=good.verdict is Verdict.FAIL)
+print(pruned.goes, mended.repaired.left)
