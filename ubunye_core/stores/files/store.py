@@ -11,14 +11,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from ubunye_core.errors import AmbiguousRunError, ReceiptConflictError, ReceiptNotFoundError
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.capabilities import Finding, Repaired, Settled
+from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.files import upkeep
+from ubunye_core.stores.files.claims import Claims
 from ubunye_core.stores.files.documents import look, read
 from ubunye_core.stores.files.examining import examine
 from ubunye_core.stores.files.facts import Facts
@@ -45,6 +47,7 @@ class FileStore:
         self.url = self.root.as_uri()
         self._writing = Writing(self._place)
         self._lookup = Lookup(self._place, self._facts)
+        self._claims = Claims(self._place, self)
 
     def save(self, receipt: Receipt) -> None:
         """Keep a receipt, by the rules about ends. Writers of one run take turns."""
@@ -111,6 +114,22 @@ class FileStore:
                 seen, _ = look(f"{folder}/{name}", task)
                 if seen is not None:
                     yield seen
+
+    def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
+        """Take the right to run, or learn who has it."""
+        return self._claims.claim(key, run_id=run_id, lease=lease)
+
+    def renew(self, claim: Claim) -> None:
+        """Begin the lease anew."""
+        self._claims.renew(claim)
+
+    def release(self, claim: Claim) -> None:
+        """Give the right back."""
+        self._claims.release(claim)
+
+    def holder(self, key: ClaimKey) -> Held | None:
+        """Who has the right now."""
+        return self._claims.holder(key)
 
     def remove(self, task: str, run_ids: Sequence[str]) -> int:
         """Remove the receipts of these runs."""
