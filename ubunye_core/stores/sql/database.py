@@ -69,8 +69,12 @@ class Dialect(Protocol):
         """The SHA-256 of a document, in hexadecimal digits."""
         ...
 
-    def names(self, names: Sequence[str]) -> sa.FromClause:
-        """A table with one column, ``task``, of these names."""
+    def names(self) -> sa.FromClause:
+        """A table with one column, ``task``, of the names in the parameter ``names``."""
+        ...
+
+    def names_value(self, names: Sequence[str]) -> object:
+        """The value of that parameter."""
         ...
 
     def examine(self, connection: sa.Connection, tables: Tables) -> Iterator[Finding]:

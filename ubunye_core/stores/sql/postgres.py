@@ -97,10 +97,14 @@ class Postgres:
         digest = sa.func.sha256(sa.func.convert_to(column, "UTF8"))
         return sa.func.encode(digest, "hex", type_=sa.Text)
 
-    def names(self, names: Sequence[str]) -> sa.FromClause:
+    def names(self) -> sa.FromClause:
         """One parameter, however many there are."""
-        listed = sa.literal(list(names), postgresql.ARRAY(sa.Text))
+        listed = sa.bindparam("names", type_=postgresql.ARRAY(sa.Text))
         return sa.func.unnest(listed).table_valued("task").render_derived("named")
+
+    def names_value(self, names: Sequence[str]) -> object:
+        """An array."""
+        return list(names)
 
     def examine(self, connection: sa.Connection, tables: Tables) -> Iterator[Finding]:
         """Version, rights, durability and clock of the server."""

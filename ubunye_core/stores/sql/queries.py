@@ -1,9 +1,13 @@
-"""Questions about receipts, as statements that go by an index."""
+"""Questions about receipts, as statements that go by an index.
+
+Each is made once for its shape, and asked with values: making one takes longer than asking it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import sqlalchemy as sa
@@ -15,9 +19,11 @@ from ubunye_core.stores.sql.tables import Tables
 
 PAGE = 500
 COUNTED = 200
-"""Of so many receipts that have a variable, it is not counted on."""
+"""Runs that have a variable are counted up to here: of so many, that they are many is enough."""
 _AFTER_ALL_NAMES = "~"
 """Sorts after every character of a name."""
+
+Statement = sa.Select[Any] | sa.CompoundSelect[Any]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,11 +38,27 @@ class Wanted:
     """Variables, as numbers; by the first of them the rows are found."""
 
 
+class Asked:
+    """A statement and its values."""
+
+    def __init__(self, statement: Statement, **values: Any) -> None:
+        self.statement, self.values = statement, values
+
+    def rows(self, connection: sa.Connection) -> Sequence[sa.Row[Any]]:
+        """What it finds."""
+        return connection.execute(self.statement, self.values).all()
+
+    def stored(self, connection: sa.Connection) -> list[Stored]:
+        """What it finds, where that is rows of receipts."""
+        return [stored(row) for row in self.rows(connection)]
+
+
 class Queries:
     """The statements, for one database and its tables."""
 
     def __init__(self, dialect: Dialect, tables: Tables) -> None:
         self._dialect, self._tables = dialect, tables
+        self._made: dict[object, Statement] = {}
         receipts = tables.receipts.c
         self.columns = (
             receipts.task,
@@ -47,8 +69,96 @@ class Queries:
             dialect.document(receipts.document).label("document"),
         )
 
-    def page(self, wanted: Wanted, after: Stored | None, size: int) -> sa.Select[Any]:
-        """The next rows of an answer, newest first."""
+    def page(self, wanted: Wanted, after: Stored | None, size: int) -> Asked:
+        """The next rows of an answer, in no order; the first page has those that were placed."""
+        is_first = after is None
+        shape = ("page", _shape(wanted), is_first)
+        if shape not in self._made:
+            page = self._page(wanted, is_first=is_first)
+            self._made[shape] = self._with_placed(wanted, page) if is_first else page
+        values = _values(wanted) | {"size": size}
+        if after is not None:
+            values |= dict(zip(("last_start", "last_run", "last_task"), after.order, strict=True))
+            if wanted.task is not None:
+                del values["last_task"]
+        return Asked(self._made[shape], **values)
+
+    def success(self, wanted: Wanted, key: str | None) -> Asked:
+        """The newest success and the newest run of a batch, and one row that was placed.
+
+        The batch is the whole one of this key, or the one of the variables that are wanted.
+        """
+        shape = ("success", len(wanted.pairs), key is None)
+        if shape not in self._made:
+            newest = self._page(wanted, is_first=True)
+            if key is not None:
+                newest = newest.where(self._tables.receipts.c.batch_key == sa.bindparam("key"))
+            success = newest.where(self._tables.receipts.c.status == _is(Status.SUCCESS))
+            placed = self._placed(wanted).limit(sa.bindparam("size"))
+            self._made[shape] = _all_of(success, newest, placed)
+        values = _values(wanted) | ({} if key is None else {"key": key})
+        return Asked(self._made[shape], size=1, **values)
+
+    def how_many(self, pairs: Sequence[int], task: str | None) -> Asked:
+        """How many runs have each variable, by its place in the list."""
+        shape = ("how many", len(pairs), task is None)
+        if shape not in self._made:
+            variables, counts = self._tables.variables.c, []
+            for number in range(len(pairs)):
+                some: sa.Select[Any] = sa.select(sa.literal_column("1").label("one"))
+                some = some.where(variables.pair == sa.bindparam(f"pair_{number}"))
+                if task is not None:
+                    some = some.where(variables.task == sa.bindparam("task"))
+                inner = some.limit(COUNTED).subquery()
+                place: sa.Label[Any] = sa.literal_column(str(number)).label("number")
+                count = sa.select(place, sa.func.count().label("found"))
+                counts.append(count.select_from(inner))
+            self._made[shape] = sa.union_all(*counts)
+        return Asked(self._made[shape], **_values(Wanted(task=task, pairs=pairs)))
+
+    def one(self, task: str, run_id: str) -> Asked:
+        """The row of one run."""
+        return Asked(self._one, task=task, run_id=run_id)
+
+    def beginning(self, task: str, beginning: str) -> Asked:
+        """The ids of a task's runs that begin like this."""
+        end = beginning + _AFTER_ALL_NAMES
+        return Asked(self._beginning, task=task, beginning=beginning, end=end)
+
+    def of_task(self, task: str, after: str, size: int) -> Asked:
+        """The next rows of a task, by run id."""
+        receipts = self._tables.receipts.c
+        query = sa.select(*self.columns).where(receipts.task == task, receipts.run_id > after)
+        return Asked(query.order_by(receipts.run_id).limit(size))
+
+    def of_attempt(self, task: str, key: str) -> Asked:
+        """The rows of a scheduler's attempt, and those that were placed."""
+        return Asked(self._of_attempt, task=task, key=key)
+
+    def locked(self, task: str, run_ids: Sequence[str]) -> Asked:
+        """The rows of runs, which nobody else changes until the transaction ends."""
+        if len(run_ids) == 1:
+            return Asked(self._locked, task=task, run_id=run_ids[0])
+        receipts = self._tables.receipts.c
+        some = self._whole().where(receipts.task == task, receipts.run_id.in_(run_ids))
+        return Asked(some.order_by(receipts.run_id).with_for_update())
+
+    def whole_rows(self, after: tuple[str, str], size: int) -> Asked:
+        """The next rows of all, with every column."""
+        receipts = self._tables.receipts.c
+        key = sa.tuple_(receipts.task, receipts.run_id)
+        query = self._whole().where(key > sa.tuple_(*map(sa.literal, after)))
+        return Asked(query.order_by(receipts.task, receipts.run_id).limit(size))
+
+    def tasks(self) -> Asked:
+        """Each task once, by one probe for each."""
+        return Asked(self._tasks)
+
+    def settled(self, tasks: Sequence[str]) -> Asked:
+        """The newest run of each task, where it is a success and no run of it is running."""
+        return Asked(self._settled, names=self._dialect.names_value(tasks))
+
+    def _page(self, wanted: Wanted, *, is_first: bool) -> sa.Select[Any]:
         receipts, variables = self._tables.receipts.c, self._tables.variables
         by: Any = receipts
         query = sa.select(*self.columns)
@@ -56,161 +166,147 @@ class Queries:
             by = variables.c
             join = sa.and_(by.task == receipts.task, by.run_id == receipts.run_id)
             query = query.select_from(variables.join(self._tables.receipts, join))
-            query = query.where(by.pair == wanted.pairs[0])
-            query = query.where(*(self._has_too(pair) for pair in wanted.pairs[1:]))
-        order = [by.started_at, by.run_id]
+            query = query.where(by.pair == sa.bindparam("pair_0"))
+            others = range(1, len(wanted.pairs))
+            query = query.where(*(self._has_too(f"pair_{number}") for number in others))
+        order, last = [by.started_at, by.run_id], ["last_start", "last_run"]
         if wanted.task is None:
             order.append(by.task)
+            last.append("last_task")
         else:
-            query = query.where(by.task == wanted.task)
+            query = query.where(by.task == sa.bindparam("task"))
         query = query.where(by.started_at.is_not(None))
         if wanted.status is not None:
             query = query.where(receipts.status == _is(wanted.status))
         if wanted.since is not None:
-            query = query.where(by.started_at >= wanted.since)
-        if after is not None:
-            last = after.order[: len(order)]
-            query = query.where(sa.tuple_(*order) < sa.tuple_(*map(sa.literal, last)))
-        return query.order_by(*(column.desc() for column in order)).limit(size)
+            query = query.where(by.started_at >= sa.bindparam("since"))
+        if not is_first:
+            query = query.where(sa.tuple_(*order) < sa.tuple_(*map(_bound, order, last)))
+        newest_first = [column.desc() for column in order]
+        return query.order_by(*newest_first).limit(sa.bindparam("size"))
 
-    def _has_too(self, pair: int) -> sa.ColumnElement[bool]:
+    def _has_too(self, name: str) -> sa.ColumnElement[bool]:
         """Whether the run of a row of variables has this one, too."""
         one, other = self._tables.variables.c, self._tables.variables.alias()
         same = (other.c.task == one.task, other.c.started_at == one.started_at)
-        found = sa.select(sa.literal(1)).where(
-            other.c.pair == pair, *same, other.c.run_id == one.run_id
+        found: sa.Select[Any] = sa.select(sa.literal_column("1")).where(
+            other.c.pair == sa.bindparam(name), *same, other.c.run_id == one.run_id
         )
         return found.correlate(self._tables.variables).exists()
 
-    def how_many(self, pairs: Sequence[int], task: str | None) -> sa.CompoundSelect[Any]:
-        """How many runs have each variable; of many, only that they are many."""
-        variables, counts = self._tables.variables.c, []
-        for number, pair in enumerate(pairs):
-            some = sa.select(sa.literal(1).label("one")).where(variables.pair == pair)
-            if task is not None:
-                some = some.where(variables.task == task)
-            inner = some.limit(COUNTED).subquery()
-            counts.append(
-                sa.select(sa.literal(number).label("number"), sa.func.count().label("found"))
-                .select_from(inner)
-            )  # fmt: skip
-        return sa.union_all(*counts)
-
-    def placed(self, wanted: Wanted) -> sa.Select[Any]:
+    def _placed(self, wanted: Wanted) -> sa.Select[Any]:
         """The rows that somebody else placed, without what is drawn from their documents."""
         receipts = self._tables.receipts.c
         query = sa.select(*self.columns).where(receipts.status.is_(None))
-        return query if wanted.task is None else query.where(receipts.task == wanted.task)
+        return query if wanted.task is None else query.where(receipts.task == sa.bindparam("task"))
 
-    def one(self, task: str, run_id: str) -> sa.Select[Any]:
-        """The row of one run."""
+    def _with_placed(self, wanted: Wanted, query: sa.Select[Any]) -> Statement:
+        return _all_of(query, self._placed(wanted))
+
+    @cached_property
+    def _one(self) -> Statement:
         receipts = self._tables.receipts.c
-        return sa.select(*self.columns).where(receipts.task == task, receipts.run_id == run_id)
+        here = (receipts.task == sa.bindparam("task"), receipts.run_id == sa.bindparam("run_id"))
+        return sa.select(*self.columns).where(*here)
 
-    def beginning(self, task: str, beginning: str) -> sa.Select[Any]:
-        """The runs of a task whose ids begin like this."""
+    @cached_property
+    def _locked(self) -> Statement:
+        receipts = self._tables.receipts.c
+        here = (receipts.task == sa.bindparam("task"), receipts.run_id == sa.bindparam("run_id"))
+        return self._whole().where(*here).with_for_update()
+
+    @cached_property
+    def _beginning(self) -> Statement:
         receipts = self._tables.receipts.c
         return (
             sa.select(receipts.run_id)
-            .where(receipts.task == task)
-            .where(receipts.run_id >= beginning, receipts.run_id <= beginning + _AFTER_ALL_NAMES)
+            .where(receipts.task == sa.bindparam("task"))
+            .where(receipts.run_id >= sa.bindparam("beginning"))
+            .where(receipts.run_id <= sa.bindparam("end"))
             .order_by(receipts.run_id)
         )
 
-    def of_task(self, task: str, after: str, size: int) -> sa.Select[Any]:
-        """The next rows of a task, by run id."""
+    @cached_property
+    def _of_attempt(self) -> Statement:
         receipts = self._tables.receipts.c
-        query = sa.select(*self.columns).where(receipts.task == task, receipts.run_id > after)
-        return query.order_by(receipts.run_id).limit(size)
+        here = (receipts.task == sa.bindparam("task"), receipts.attempt_key == sa.bindparam("key"))
+        return _all_of(sa.select(*self.columns).where(*here), self._placed(Wanted(task="")))
 
-    def whole_rows(self, after: tuple[str, str], size: int) -> sa.Select[Any]:
-        """The next rows of all, with every column."""
+    @cached_property
+    def _tasks(self) -> Statement:
         receipts = self._tables.receipts.c
-        key = sa.tuple_(receipts.task, receipts.run_id)
-        query = self._whole().where(key > sa.tuple_(*map(sa.literal, after)))
-        return query.order_by(receipts.task, receipts.run_id).limit(size)
-
-    def whole_row(self, task: str, run_id: str) -> sa.Select[Any]:
-        """The row of one run, with every column."""
-        receipts = self._tables.receipts.c
-        return self._whole().where(receipts.task == task, receipts.run_id == run_id)
-
-    def _whole(self) -> sa.Select[Any]:
-        told = {column.name for column in self.columns}
-        others = (each for each in self._tables.receipts.c if each.name not in told)
-        return sa.select(*self.columns, *others)
-
-    def of_attempt(self, task: str, key: str) -> sa.Select[Any]:
-        """The rows of a scheduler's attempt."""
-        receipts = self._tables.receipts.c
-        return sa.select(*self.columns).where(receipts.task == task, receipts.attempt_key == key)
-
-    def of_batch(self, task: str, key: str) -> sa.CompoundSelect[Any]:
-        """The newest success of a whole batch, and the newest run of it."""
-        receipts = self._tables.receipts.c
-        of_batch = sa.select(*self.columns).where(
-            receipts.task == task, receipts.batch_key == key, receipts.started_at.is_not(None)
-        )
-        newest = of_batch.order_by(receipts.started_at.desc(), receipts.run_id.desc()).limit(1)
-        success = newest.where(receipts.status == _is(Status.SUCCESS))
-        return sa.union_all(sa.select(success.subquery()), sa.select(newest.subquery()))
-
-    def tasks(self) -> sa.Select[Any]:
-        """Each task once, by one probe for each."""
-        receipts = self._tables.receipts.c
-        first = sa.select(sa.func.min(receipts.task).label("task"))
-        names = first.cte("names", recursive=True)
+        names = sa.select(sa.func.min(receipts.task).label("task")).cte("names", recursive=True)
         after = sa.select(sa.func.min(receipts.task)).where(receipts.task > names.c.task)
         names = names.union_all(
             sa.select(after.correlate(names).scalar_subquery()).where(names.c.task.is_not(None))
         )
         return sa.select(names.c.task).where(names.c.task.is_not(None)).order_by(names.c.task)
 
-    def settled(self, tasks: Sequence[str]) -> sa.Select[Any]:
-        """The newest run of each task, where it is a success and no run of it is running.
-
-        One statement, and three probes of an index for each task.
-        """
+    @cached_property
+    def _settled(self) -> Statement:
+        """One statement, and four probes of an index for each task."""
         receipts = self._tables.receipts
-        named, newest = self._dialect.names(tasks), receipts.alias("newest")
-        started = (newest.c.started_at.desc(), newest.c.run_id.desc())
+        named, newest, told = self._dialect.names(), receipts.alias("newest"), receipts.c
         of_newest = (
             sa.select(newest.c.run_id)
             .where(newest.c.task == named.c.task, newest.c.started_at.is_not(None))
-            .order_by(*started)
+            .order_by(newest.c.started_at.desc(), newest.c.run_id.desc())
             .limit(1)
             .correlate(named)
             .scalar_subquery()
         )
-        told = receipts.c
         join = sa.and_(told.task == named.c.task, told.run_id == of_newest)
         columns = (told.run_id, told.status, told.started_at, told.ended_at, told.window_end)
+        digest = self._dialect.digest(told.document).label("digest")
         return (
-            sa.select(
-                named.c.task, *columns, told.seal,
-                self._dialect.digest(told.document).label("digest"),
-            )
+            sa.select(named.c.task, *columns, told.seal, digest)
             .select_from(named.join(receipts, join))
             .where(told.status == _is(Status.SUCCESS))
-            .where(*(~self._any(named.c.task, status, named) for status in (Status.RUNNING, None)))
-        )  # fmt: skip
+            .where(self._none(named, "running"), self._none(named, "placed"))
+        )
 
-    def _any(self, task: Any, status: Status | None, named: Any) -> sa.ColumnElement[bool]:
-        """Whether a task has a row of this status; None is one that somebody else placed."""
-        other = self._tables.receipts.alias()
-        fits = other.c.status.is_(None) if status is None else other.c.status == _is(status)
-        some = sa.select(sa.literal(1)).select_from(other).where(other.c.task == task, fits)
-        return some.limit(1).correlate(named).scalar_subquery().is_not(None)
+    def _none(self, named: Any, what: str) -> sa.ColumnElement[bool]:
+        """Whether a task has no row that says ``running``, or none that somebody else placed."""
+        other = self._tables.receipts.alias(what)
+        fits = (
+            other.c.status.is_(None) if what == "placed" else other.c.status == _is(Status.RUNNING)
+        )
+        some = sa.select(other.c.run_id).where(other.c.task == named.c.task, fits)
+        return some.limit(1).correlate(named).scalar_subquery().is_(None)
+
+    def _whole(self) -> sa.Select[Any]:
+        told = {column.name for column in self.columns}
+        others = (each for each in self._tables.receipts.c if each.name not in told)
+        return sa.select(*self.columns, *others)
 
 
-def _is(status: Status) -> sa.BindParameter[str]:
+def _shape(wanted: Wanted) -> tuple[object, ...]:
+    """What two questions have in common that are asked by one statement."""
+    return (wanted.task is None, wanted.status, wanted.since is None, len(wanted.pairs))
+
+
+def _values(wanted: Wanted) -> dict[str, Any]:
+    values: dict[str, Any] = {f"pair_{n}": pair for n, pair in enumerate(wanted.pairs)}
+    values |= {} if wanted.task is None else {"task": wanted.task}
+    return values | ({} if wanted.since is None else {"since": wanted.since})
+
+
+def _bound(column: Any, name: str) -> sa.BindParameter[Any]:
+    return sa.bindparam(name, type_=column.type)
+
+
+def _all_of(*queries: sa.Select[Any]) -> sa.CompoundSelect[Any]:
+    return sa.union_all(*(sa.select(query.subquery()) for query in queries))
+
+
+def _is(status: Status) -> sa.ColumnElement[str]:
     """A status, written out: an index of one status only is used where the statement shows it."""
-    return sa.literal(status.value, sa.Text, literal_execute=True)
+    return sa.literal_column(f"'{status.value}'", sa.Text)
 
 
 def stored(row: Any) -> Stored:
-    """A row of a statement about receipts."""
-    task, run_id, status, started_at, ended_at, document = row
+    """A row of a statement about receipts; further columns may follow."""
+    task, run_id, status, started_at, ended_at, document = row[:6]
     return Stored(task, run_id, status, started_at, ended_at, as_bytes(document))
 
 
@@ -219,11 +315,6 @@ def as_bytes(document: str | bytes | None) -> bytes:
     return document.encode() if isinstance(document, str) else document or b""
 
 
-def is_sealed(row: sa.RowMapping) -> bool:
+def is_sealed(row: sa.Row[Any]) -> bool:
     """Whether a row of ``settled`` is as it was saved."""
-    return bool(row["seal"] == seal_of(row, row["digest"]))
-
-
-def rows(connection: sa.Connection, query: sa.Executable) -> list[Stored]:
-    """What a statement about receipts finds."""
-    return list(map(stored, connection.execute(query)))
+    return bool(row.seal == seal_of(row._mapping, row.digest))

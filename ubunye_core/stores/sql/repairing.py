@@ -48,13 +48,13 @@ def _page(
     set_aside: bool,
 ) -> tuple[tuple[str, str] | None, _Done]:
     writing, done, last = Writing(database, queries, connection), _Done(), None
-    rows = list(connection.execute(queries.whole_rows(after, PAGE)))
+    rows = queries.whole_rows(after, PAGE).rows(connection)
     for row in rows:
         last = (row.task, row.run_id)
         new = _drawn(row, database.url)
         if isinstance(new, dict) and new.items() <= row._mapping.items():
             continue
-        for locked in connection.execute(queries.whole_row(*last).with_for_update()):
+        for locked in writing.locked(row.task, [row.run_id]):
             _mend(locked, writing, done, set_aside=set_aside)
     return (last if len(rows) == PAGE else None), done
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -82,7 +82,7 @@ def pairs_of(receipt: Receipt) -> list[int]:
     return sorted({pair_of(name, text) for name, text in texts.items() if text != MASK})
 
 
-def pairs_wanted(batch: Mapping[str, str]) -> list[int] | None:
+def pairs_wanted(batch: Mapping[str, str]) -> Sequence[int] | None:
     """The numbers that a receipt must have to agree with a batch; None where none can agree."""
     texts = {name: comparable_value(text) for name, text in batch.items()}
     if any(text == MASK or is_secret_name(name) for name, text in texts.items()):

@@ -11,7 +11,7 @@ from ubunye_core.batch import Batch, agrees
 from ubunye_core.errors import AmbiguousRunError, ReceiptNotFoundError
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.protocol import Found, Unreadable
-from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted, rows
+from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted
 from ubunye_core.stores.sql.rows import Stored, attempt_key, batch_key, pairs_wanted
 
 
@@ -25,8 +25,8 @@ class Searching:
         """The receipt of one run, by its id or a beginning of it."""
         row = self._one(task, run_id)
         if row is None:
-            names = self._connection.execute(self._queries.beginning(task, run_id)).scalars()
-            fitting = list(names)
+            begins = self._queries.beginning(task, run_id).rows(self._connection)
+            fitting = [each.run_id for each in begins]
             if len(fitting) > 1:
                 raise AmbiguousRunError(run_id, fitting)
             row = self._one(task, fitting[0]) if fitting else None
@@ -38,48 +38,35 @@ class Searching:
         self, wanted: Wanted, batch: Mapping[str, str], limit: int | None
     ) -> tuple[list[Receipt], list[Unreadable]]:
         """The newest readable receipts that fit, and what was unreadable among them."""
-        # Rows without columns first: one that gets them meanwhile is then found twice, not never.
-        placed = {(row.task, row.run_id): row for row in self._rows(self._queries.placed(wanted))}
         receipts: list[Receipt] = []
         unreadable: list[Unreadable] = []
         left = limit
-        for row in self._newest_first(wanted, batch, limit):
-            placed.pop((row.task, row.run_id), None)
+        for row in self._rows(wanted, batch, limit):
+            if left == 0 and row.status is not None:
+                break
             read = row.read(self._url)
             if isinstance(read, Unreadable):
                 unreadable.append(read)
             elif agrees(read.variables, batch):
                 receipts.append(read)
-                left = None if left is None else left - 1
-                if left == 0:
-                    break
-        for row in placed.values():
-            read = row.read(self._url)
-            if isinstance(read, Unreadable):
-                unreadable.append(read)
-            else:
-                receipts.append(read)
+                left = None if left is None or row.status is None else left - 1
         return receipts, unreadable
 
     def success(self, task: str, batch: Mapping[str, str], *, whole: bool) -> Found | None:
         """The newest success of a batch and the newest run of it; None where there is doubt."""
         wanted, pairs = Wanted(task=task), pairs_wanted(batch)
-        if pairs is None or self._rows(self._queries.placed(wanted).limit(1)):
+        if not whole and pairs:
+            pairs = self._rarest_first(task, pairs)
+            wanted = None if pairs is None else replace(wanted, pairs=pairs)
+        if wanted is None or pairs is None:
             return None
-        if whole:
-            found = self._rows(self._queries.of_batch(task, batch_key(batch)))
-        else:
-            wanted = replace(wanted, pairs=self._rarest_first(task, pairs))
-            success = replace(wanted, status=Status.SUCCESS)
-            found = [
-                row
-                for each in (success, wanted)
-                for row in self._rows(self._queries.page(each, None, 1))
-            ]
+        asked = self._queries.success(wanted, batch_key(batch) if whole else None)
         receipts: dict[str, Receipt] = {}
-        for row in found:
+        for row in asked.stored(self._connection):
             read = row.read(self._url)
-            if isinstance(read, Unreadable) or not agrees(read.variables, batch):
+            if isinstance(read, Unreadable) or row.status is None:
+                return None
+            if not agrees(read.variables, batch):
                 return None
             if whole and not read.batch.is_same(Batch.of(batch)):
                 return None
@@ -89,9 +76,8 @@ class Searching:
 
     def of_attempt(self, task: str, attempt: Orchestrator) -> Found:
         """The receipts of an attempt of a scheduler."""
-        found = self._rows(self._queries.placed(Wanted(task=task)))
-        found += self._rows(self._queries.of_attempt(task, attempt_key(attempt)))
-        read = {row.run_id: row.read(self._url) for row in found}.values()
+        found = self._queries.of_attempt(task, attempt_key(attempt)).stored(self._connection)
+        read = [row.read(self._url) for row in found]
         return Found(
             (
                 each
@@ -101,34 +87,40 @@ class Searching:
             (each for each in read if isinstance(each, Unreadable)),
         )
 
-    def _newest_first(
+    def _rows(
         self, wanted: Wanted, batch: Mapping[str, str], limit: int | None
     ) -> Iterator[Stored]:
-        """The rows of an answer, page by page, as long as somebody takes them."""
+        """The rows that may fit, page by page, as long as somebody takes them.
+
+        First those that somebody else placed, then the others, newest first.
+        """
         pairs = pairs_wanted(batch)
-        if pairs is None or (limit is not None and limit <= 0):
-            return
-        wanted = replace(wanted, pairs=self._rarest_first(wanted.task, pairs))
-        size = PAGE if limit is None else min(limit, PAGE)
+        if pairs is not None:
+            pairs = self._rarest_first(wanted.task, pairs)
+        nothing_fits = pairs is None or (limit is not None and limit <= 0)
+        wanted = replace(wanted, pairs=pairs or ())
+        size = 0 if nothing_fits else PAGE if limit is None else min(limit, PAGE)
         after = None
         while True:
-            page = self._rows(self._queries.page(wanted, after, size))
+            found = self._queries.page(wanted, after, size).stored(self._connection)
+            page = [row for row in found if row.status is not None]
+            page.sort(key=lambda row: row.order, reverse=True)
+            yield from (row for row in found if row.status is None)
             yield from page
-            if len(page) < size:
+            if len(page) < size or size == 0:
                 return
             after = page[-1]
 
-    def _rarest_first(self, task: str | None, pairs: Sequence[int]) -> Sequence[int]:
-        """The variables, that of the fewest runs first: its runs are then looked through."""
+    def _rarest_first(self, task: str | None, pairs: Sequence[int]) -> Sequence[int] | None:
+        """The variables, that of the fewest runs first; None where one is of no run at all."""
         if len(pairs) < 2:
             return pairs
-        counts = self._connection.execute(self._queries.how_many(pairs, task))
-        found = {row.number: row.found for row in counts}
-        return [pairs[number] for number in sorted(found, key=lambda number: found[number])]
+        found = self._queries.how_many(pairs, task).rows(self._connection)
+        counts = {row.number: row.found for row in found}
+        if 0 in counts.values():
+            return None
+        return [pairs[number] for number in sorted(counts, key=lambda number: counts[number])]
 
     def _one(self, task: str, run_id: str) -> Stored | None:
-        found = self._rows(self._queries.one(task, run_id))
+        found = self._queries.one(task, run_id).stored(self._connection)
         return found[0] if found else None
-
-    def _rows(self, query: sa.Executable) -> list[Stored]:
-        return rows(self._connection, query)

@@ -99,10 +99,14 @@ class Sqlite:
         """By a function of ours."""
         return sa.func.ubunye_sha256(self.document(column), type_=sa.Text)
 
-    def names(self, names: Sequence[str]) -> sa.FromClause:
+    def names(self) -> sa.FromClause:
         """One parameter, however many there are."""
-        listed = sa.func.json_each(json.dumps(list(names))).table_valued("value")
+        listed = sa.func.json_each(sa.bindparam("names", type_=sa.Text)).table_valued("value")
         return sa.select(listed.c.value.label("task")).subquery("named")
+
+    def names_value(self, names: Sequence[str]) -> object:
+        """A list in JSON."""
+        return json.dumps(list(names))
 
     def examine(self, connection: sa.Connection, tables: Tables) -> Iterator[Finding]:
         """Version, rights and durability of the file."""

@@ -19,7 +19,7 @@ from ubunye_core.stores.select import select
 from ubunye_core.stores.sql.claiming import Claiming
 from ubunye_core.stores.sql.database import Database
 from ubunye_core.stores.sql.examining import examine
-from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted, is_sealed, rows
+from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted, is_sealed
 from ubunye_core.stores.sql.repairing import repair
 from ubunye_core.stores.sql.rows import micros, moment_of
 from ubunye_core.stores.sql.searching import Searching
@@ -98,10 +98,8 @@ class SqlStore:
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""
-        names = self._database.read(
-            lambda connection: list(connection.execute(self._queries.tasks()).scalars())
-        )
-        return [name for name in names if _is_task(name)]
+        found = self._database.read(self._queries.tasks().rows)
+        return [row.task for row in found if _is_task(row.task)]
 
     def success_by_batch(self, task: str, batch: Mapping[str, str], *, whole: bool) -> Found | None:
         """The newest success of a batch and the newest run of it."""
@@ -118,16 +116,13 @@ class SqlStore:
         names = sorted({check_task(task) for task in tasks})
         if not names:
             return {}
-        query = self._queries.settled(names)
-        found = self._database.read(lambda connection: list(connection.execute(query).mappings()))
+        found = self._database.read(self._queries.settled(names).rows)
         return {
-            row["task"]: Settled(
-                run_id=row["run_id"],
-                started_at=moment_of(row["started_at"]),
-                finished_at=moment_of(
-                    row["started_at"] if row["ended_at"] is None else row["ended_at"]
-                ),
-                window_end=None if row["window_end"] is None else moment_of(row["window_end"]),
+            row.task: Settled(
+                run_id=row.run_id,
+                started_at=moment_of(row.started_at),
+                finished_at=moment_of(row.started_at if row.ended_at is None else row.ended_at),
+                window_end=None if row.window_end is None else moment_of(row.window_end),
             )
             for row in found
             if is_sealed(row)
@@ -138,8 +133,7 @@ class SqlStore:
         check_task(task)
         after = ""
         while True:
-            query = self._queries.of_task(task, after, PAGE)
-            page = self._database.read(partial(rows, query=query))
+            page = self._database.read(self._queries.of_task(task, after, PAGE).stored)
             for row in page:
                 yield row.read(self.url)
             if len(page) < PAGE:

@@ -26,10 +26,9 @@ class Writing:
 
     def load(self, task: str, run_id: str) -> Receipt:
         """The receipt of one run, by its whole id."""
-        row = self.connection.execute(self._queries.one(task, run_id)).one_or_none()
-        if row is None:
-            raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
-        return stored(row).receipt(self.url)
+        for row in self._queries.one(task, run_id).stored(self.connection):
+            return row.receipt(self.url)
+        raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
 
     def save(self, receipt: Receipt) -> None:
         """Keep a receipt, by the rules about ends."""
@@ -98,13 +97,7 @@ class Writing:
 
     def locked(self, task: str, run_ids: Sequence[str]) -> list[Any]:
         """The rows of runs, which nobody else changes until the transaction ends."""
-        receipts = self._tables.receipts.c
-        query = sa.select(*self._queries.columns, receipts.pairs).where(receipts.task == task)
-        if len(run_ids) == 1:
-            query = query.where(receipts.run_id == run_ids[0])
-        else:
-            query = query.where(receipts.run_id.in_(run_ids)).order_by(receipts.run_id)
-        return list(self.connection.execute(query.with_for_update()))
+        return list(self._queries.locked(task, run_ids).rows(self.connection))
 
     def write(self, known: Any, row: dict[str, Any]) -> None:
         """Put a row in the place of one that is locked."""
@@ -116,7 +109,7 @@ class Writing:
             self._insert_variables([row])
 
     def _update(self, known: Any, offered: Receipt) -> None:
-        held = stored(known[:-1])
+        held = stored(known)
         try:
             current: Receipt | None = held.receipt(self.url)
         except BadReceiptError:
