@@ -150,8 +150,9 @@ class Search:
             key=lambda each: each.newest,
             reverse=True,
         )
-        are_bounds = self._look_at(task, candidates, facts, answer, is_quick=False)
-        return are_bounds or not trust_dates
+        return self._look_at(
+            task, candidates, facts, answer, is_quick=False, trust_dates=trust_dates
+        )
 
     def _look_at(
         self,
@@ -161,8 +162,12 @@ class Search:
         answer: _Answer,
         *,
         is_quick: bool,
+        trust_dates: bool = True,
     ) -> bool:
-        """Open what may belong to the answer. False where a run is newer than its file."""
+        """Open what may belong to the answer.
+
+        Where dates are trusted, False as soon as a run is newer than its file: they may not be.
+        """
         folder, skipping = str(self._place.folder(task)), _Skipping(self._asked, self._keys, facts)
         few = is_quick or self._asked.limit is not None
         for each in candidates:
@@ -175,8 +180,8 @@ class Search:
             if isinstance(seen, Receipt) and found is not None:
                 facts.learn(seen, found)
                 dated = found.st_mtime_ns // 1_000 + SKEW
-                if not each.shows_start and microseconds(seen.started_at) > dated:
-                    answer.add(seen)
+                is_newer = not each.shows_start and microseconds(seen.started_at) > dated
+                if is_newer and trust_dates:
                     return False
                 answer.add(seen)
             elif isinstance(seen, Unreadable):
