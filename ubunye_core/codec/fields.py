@@ -17,6 +17,8 @@ class WrongFieldError(Exception):
 class Fields:
     """The fields of one JSON object. Remembers which were asked for: the others are the rest."""
 
+    __slots__ = ("_asked", "_document", "_place")
+
     def __init__(self, document: dict[str, Json], place: str = "") -> None:
         self._document, self._place = document, place
         self._asked: set[str] = set()
@@ -37,7 +39,8 @@ class Fields:
 
     def optional_text(self, name: str) -> str | None:
         """A text, or None where the field is absent or null."""
-        found = self._get(name)
+        self._asked.add(name)  # most fields are texts, so this is done here
+        found = self._document.get(name)
         if found is not None and not isinstance(found, str):
             raise self._wrong(name, "text")
         return found
@@ -59,9 +62,11 @@ class Fields:
     def optional_integer(self, name: str) -> int | None:
         """A whole number, or None."""
         found = self._get(name)
+        if found is None:
+            return None
         if isinstance(found, float) and found.is_integer():
             return int(found)
-        if found is not None and (not isinstance(found, int) or isinstance(found, bool)):
+        if not isinstance(found, int) or isinstance(found, bool):
             raise self._wrong(name, "a whole number")
         return found
 

@@ -27,6 +27,8 @@ from ubunye_core.runids import shows_its_start
 MAX_RECEIPT_BYTES = 64 * 1024 * 1024
 MAX_DEPTH = 64
 READ_VERSIONS = (1, 2)
+STATUSES = tuple(status.value for status in Status)
+KINDS = tuple(kind.value for kind in TriggerKind)
 
 
 def decode(document: bytes, *, where: str) -> Receipt:
@@ -75,7 +77,8 @@ def _parse(document: bytes) -> dict[str, Json]:
         raise WrongFieldError("it is not JSON that can be read") from None
     if not isinstance(parsed, dict):
         raise WrongFieldError("it is not a JSON object")
-    if _is_deeper(parsed, MAX_DEPTH):
+    may_be_deep = document.count(b"{") + document.count(b"[") > MAX_DEPTH
+    if may_be_deep and _is_deeper(parsed, MAX_DEPTH):
         raise WrongFieldError(f"it is nested more than {MAX_DEPTH} deep")
     return parsed
 
@@ -129,7 +132,7 @@ def _receipt(document: Fields) -> Receipt:
     return Receipt(
         task=task,
         run_id=document.text("run_id"),
-        status=Status(document.one_of("status", [status.value for status in Status])),
+        status=Status(document.one_of("status", STATUSES)),
         started_at=document.instant("started_at"),
         ended_at=document.optional_instant("ended_at"),
         duration_sec=document.optional_number("duration_sec"),
@@ -179,7 +182,7 @@ def _triggered_by(trigger: Fields | None) -> TriggeredBy | None:
     if trigger is None:
         return None
     return TriggeredBy(
-        kind=TriggerKind(trigger.one_of("kind", [kind.value for kind in TriggerKind])),
+        kind=TriggerKind(trigger.one_of("kind", KINDS)),
         actor=trigger.optional_text("actor"),
         asserted_by=trigger.optional_text("asserted_by"),
         reason=trigger.optional_text("reason"),

@@ -111,9 +111,12 @@ def _of_any_batch(task: str, of_batch: View, store: ReceiptStore, moment: Moment
     What is unreadable among the batch's runs stays so. What is unreadable among the others counts
     only where nothing else shows that the task is known.
     """
-    newest = store.list_runs(task, NEWEST_READ)
+    newest = store.list_runs(task, 1)
     seen = view(newest, newest.unreadable, moment)
-    if newest and not seen.receipts:  # none of the newest had started at that instant
+    if newest and not seen.receipts:  # it had not started at that instant
+        newest = store.list_runs(task, NEWEST_READ)
+        seen = view(newest, newest.unreadable, moment)
+    if newest and not seen.receipts:  # nor had any of these
         found = store.search(task)
         seen = view(found, found.unreadable, moment)
     receipts = seen.receipts or of_batch.receipts
