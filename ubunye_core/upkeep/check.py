@@ -59,7 +59,9 @@ def check_store(
     """
     opened = store_of(store)
     content = _Content()
-    findings = [*_read(opened, task, content, told), *_examined(opened)]
+    findings = list(_read(opened, task, content, told))
+    seen = {finding.what for finding in findings if finding.good}
+    findings += [each for each in _examined(opened) if not (each.good and each.what in seen)]
     verdict = _verdict(findings)
     return StoreCheck(
         url=opened.url,
