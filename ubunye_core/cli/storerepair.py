@@ -50,7 +50,7 @@ def repair(place: Place, set_aside: bool, yes: bool, as_json: bool) -> ExitCode:
         document(
             verdict=verdict,
             exit_code=code,
-            reason=_reason(done, place),
+            reason=_reason(done, place, set_aside=set_aside),
             now=utc_now(),
             store=place.shown,
             unreadable=done.repaired.left,
@@ -58,7 +58,7 @@ def repair(place: Place, set_aside: bool, yes: bool, as_json: bool) -> ExitCode:
             set_aside=list(done.repaired.set_aside),
         )
         return code
-    say_verdict(verdict, _reason(done, place))
+    say_verdict(verdict, _reason(done, place, set_aside=set_aside))
     for where in done.repaired.set_aside:
         say(f"Set aside: {where}")
     say_unreadable(done.repaired.left)
@@ -70,7 +70,7 @@ def _repair(place: Place, *, set_aside: bool) -> RepairedStore:
         return repair_store(place.store, set_aside=set_aside)
 
 
-def _reason(done: RepairedStore, place: Place) -> str:
+def _reason(done: RepairedStore, place: Place, *, set_aside: bool) -> str:
     if not done.offered:
         return f"Nothing to repair: {place.shown} keeps no hints beside its receipts."
     repaired = done.repaired
@@ -79,5 +79,6 @@ def _reason(done: RepairedStore, place: Place) -> str:
         parts.append(f"{count(len(repaired.set_aside), 'damaged receipt')} set aside")
     if repaired.left:
         left = count(len(repaired.left), "receipt")
-        parts.append(f"{left} cannot be read (--set-aside moves what is damaged)")
+        why = "somebody may still write them" if set_aside else "--set-aside moves the damaged"
+        parts.append(f"{left} that cannot be read stay ({why})")
     return "; ".join(parts) + "."
