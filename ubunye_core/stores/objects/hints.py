@@ -19,6 +19,7 @@ from ubunye_core.stores.objects.bucket import Bucket, Stored
 from ubunye_core.stores.objects.marks import Marks
 from ubunye_core.stores.objects.of_batch import RunsOfBatch, merged
 from ubunye_core.stores.objects.patience import turns
+from ubunye_core.stores.objects.together import each_of
 
 HINTS = ".hints"
 
@@ -58,8 +59,10 @@ class Hints:
         of_batch: dict[str, list[Receipt]] = defaultdict(list)
         for receipt in receipts:
             of_batch[_batch_key(receipt.task, receipt.batch)].append(receipt)
-        for key, runs in of_batch.items():
-            self._update(key, RunsOfBatch.decode, partial(_with_runs, runs))
+        each_of(
+            lambda item: self._update(item[0], RunsOfBatch.decode, partial(_with_runs, item[1])),
+            list(of_batch.items()),
+        )
 
     def _marked(
         self, old: Marks | None, stored: Stored | None, receipts: Sequence[Receipt]
@@ -75,9 +78,11 @@ class Hints:
 
     def complete(self, task: str, marks: Marks, batches: dict[Batch, RunsOfBatch]) -> None:
         """Add what a look at all receipts of a task has found, after ``prepare``."""
-        for batch, runs in batches.items():
-            key = _batch_key(task, batch)
-            self._update(key, RunsOfBatch.decode, partial(_merged_with, runs))
+        keyed = [(_batch_key(task, batch), runs) for batch, runs in batches.items()]
+        each_of(
+            lambda item: self._update(item[0], RunsOfBatch.decode, partial(_merged_with, item[1])),
+            keyed,
+        )
         self._update(_marks_key(task), Marks.decode, lambda old, _: _joined(old or Marks(), marks))
 
     def _update(

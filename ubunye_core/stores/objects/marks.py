@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -48,8 +49,9 @@ class Marks:
         return replace(self, others=others, kinds=kinds, marks=newest)
 
     def start_for(self, newest: int) -> str | None:
-        """A run id after which that many runs and some more are likely to come."""
-        back = 2 + (newest * 3) // (EVERY * 2)
+        """A run id after which that many runs and some more are all but certain to come."""
+        likely = newest / EVERY
+        back = 5 + math.ceil(likely + 5 * math.sqrt(likely))
         return self.marks[-back] if len(self.marks) >= back else None
 
     def tells_start(self) -> bool:

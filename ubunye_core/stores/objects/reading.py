@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
-from typing import TypeVar
 
 from ubunye_core.codec import decode
 from ubunye_core.errors import BadReceiptError
@@ -16,29 +14,15 @@ from ubunye_core.stores.objects.bucket import Bucket, Listed, Stored
 from ubunye_core.stores.objects.facts import Facts, Wanted
 from ubunye_core.stores.objects.hints import Hints
 from ubunye_core.stores.objects.marks import before
+from ubunye_core.stores.objects.together import each_of
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.select import select
 
 SUFFIX = ".json"
-AT_ONCE = 32
-"""How many requests are under way at the same time."""
 CHUNK = 256
 _LEAST = 16
 _CLOCKS = timedelta(days=1)
 """By how much the clocks of a writer and of the server may differ, generously."""
-
-_In = TypeVar("_In")
-_Out = TypeVar("_Out")
-
-
-def each_of(
-    work: Callable[[_In], _Out], items: Sequence[_In], at_once: int = AT_ONCE
-) -> list[_Out]:
-    """What ``work`` gives for each, in their order; several are under way at the same time."""
-    if len(items) < 2:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(min(at_once, len(items))) as pool:
-        return list(pool.map(work, items))
 
 
 def receipt_key(task: str, run_id: str) -> str:
@@ -108,6 +92,8 @@ class Reader:
         tail = [each for page in self.entries(task, after=start) for each in page]
         if any(time_in(run_of(each.key)) is None for each in tail):
             return None  # somebody else has brought receipts: names do not tell
+        if wanted.since is None and len(tail) < (limit or 0):
+            return None
         found = self._found(task, tail, wanted, limit)
         if wanted.since is not None:
             return found

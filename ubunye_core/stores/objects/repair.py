@@ -13,7 +13,8 @@ from ubunye_core.stores.objects.bucket import Bucket, Listed
 from ubunye_core.stores.objects.hints import Hints
 from ubunye_core.stores.objects.marks import Marks
 from ubunye_core.stores.objects.of_batch import RunsOfBatch
-from ubunye_core.stores.objects.reading import CHUNK, Reader, each_of
+from ubunye_core.stores.objects.reading import CHUNK, Reader
+from ubunye_core.stores.objects.together import each_of
 from ubunye_core.stores.protocol import Unreadable
 
 

@@ -32,9 +32,10 @@ from ubunye_core.stores.objects.facts import Wanted
 from ubunye_core.stores.objects.hints import Hints
 from ubunye_core.stores.objects.leases import Leases
 from ubunye_core.stores.objects.patience import turns
-from ubunye_core.stores.objects.reading import CHUNK, Reader, each_of, receipt_key
+from ubunye_core.stores.objects.reading import CHUNK, Reader, receipt_key
 from ubunye_core.stores.objects.repair import repair
 from ubunye_core.stores.objects.success import success_by_batch
+from ubunye_core.stores.objects.together import each_of
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.select import select
 from ubunye_core.times import as_utc
