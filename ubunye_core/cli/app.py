@@ -19,6 +19,7 @@ from ubunye_core.cli.exits import ExitCode, code_of_error
 from ubunye_core.cli.fingerprints import hash_paths
 from ubunye_core.cli.health import health
 from ubunye_core.cli.output import document, note, wrong
+from ubunye_core.cli.plan import plan
 from ubunye_core.cli.runs import close, list_runs, show
 from ubunye_core.cli.store import store
 from ubunye_core.cli.waitfor import wait_for
@@ -122,7 +123,18 @@ def commands() -> None:
     """
 
 
-for _command in (health, wait_for, windows, list_runs, show, close, execute, hash_paths, store):
+for _command in (
+    health,
+    wait_for,
+    windows,
+    plan,
+    list_runs,
+    show,
+    close,
+    execute,
+    hash_paths,
+    store,
+):
     commands.add_command(_command)
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import click
 
+from ubunye_core.cli import options
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import read_schedule
 from ubunye_core.schedules import Schedule
+from ubunye_core.times import duration
 
 _OPTIONS = (
     click.option(
@@ -79,3 +82,17 @@ def read_given_schedule(
             f"{config} has no schedule.", hint="Write 'schedule' into its receipts.yaml."
         )
     return found
+
+
+def read_since(text: str | None, *, unless_given: timedelta) -> datetime | timedelta:
+    """What ``--since`` gave: an instant, a date, or how long ago.
+
+    Raises:
+        ConfigError: it is none of these.
+    """
+    if text is None:
+        return unless_given
+    try:
+        return duration(text, what="--since")
+    except ConfigError:
+        return options.read_instant_or_date(text, "--since") or unless_given

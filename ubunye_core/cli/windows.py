@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import click
@@ -11,11 +11,10 @@ from ubunye_core.cli import options
 from ubunye_core.cli.exits import ExitCode, code_of
 from ubunye_core.cli.output import document, moment, say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
-from ubunye_core.cli.scheduled import read_given_schedule, takes_schedule
+from ubunye_core.cli.scheduled import read_given_schedule, read_since, takes_schedule
 from ubunye_core.cli.tables import table
-from ubunye_core.errors import ConfigError
 from ubunye_core.questions import WindowAnswer, Windows, window_states
-from ubunye_core.times import duration, in_iso
+from ubunye_core.times import in_iso
 
 _COLUMNS = ("window", "state", "due", "runs", "reason")
 _WEEK = timedelta(days=7)
@@ -77,7 +76,7 @@ def windows(
             of=of,
             variable=variable,
         ),
-        since=_since(since),
+        since=read_since(since, unless_given=_WEEK),
         until=options.read_instant_or_date(until, "--until"),
         store=place.store,
         now=options.read_instant(now, "--now"),
@@ -98,17 +97,6 @@ def windows(
     else:
         _show(answer, shown, place)
     return code
-
-
-def _since(text: str | None) -> datetime | timedelta:
-    """An instant, a date, or how long ago."""
-    if text is None:
-        return _WEEK
-    try:
-        return duration(text, what="--since")
-    except ConfigError:
-        found = options.read_instant_or_date(text, "--since")
-        return _WEEK if found is None else found
 
 
 def _as_json(answer: WindowAnswer) -> dict[str, object]:

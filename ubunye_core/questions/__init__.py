@@ -2,6 +2,8 @@
 
 from ubunye_core.questions.answer import Verdict
 from ubunye_core.questions.health import Health, job_health
+from ubunye_core.questions.plan import Plan, plan_backfill
+from ubunye_core.questions.planned import Action, Catchup, Include, PlannedWindow, ToCatchUp
 from ubunye_core.questions.requirements import (
     OnFailed,
     Requirement,
@@ -23,13 +25,19 @@ from ubunye_core.questions.window_state import WindowAnswer, WindowState
 from ubunye_core.questions.windows import Windows, missed_windows, window_states
 
 __all__ = [
+    "Action",
+    "Catchup",
     "Health",
+    "Include",
     "OnFailed",
     "Patience",
+    "Plan",
+    "PlannedWindow",
     "Requirement",
     "RequirementAnswer",
     "RequirementLike",
     "TaskHealth",
+    "ToCatchUp",
     "UpstreamAnswer",
     "UpstreamNotMetError",
     "Verdict",
@@ -39,6 +47,7 @@ __all__ = [
     "check_upstream",
     "job_health",
     "missed_windows",
+    "plan_backfill",
     "read_calendar",
     "read_requirements",
     "read_schedule",

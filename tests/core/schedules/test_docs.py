@@ -8,4 +8,4 @@ from tests.pages import run_page
 
 
 def test_the_page_on_windows_runs(tmp_path: Path) -> None:
-    assert run_page("how-to/windows.md", tmp_path) == 1
+    assert run_page("how-to/windows.md", tmp_path) == 2
