@@ -17,6 +17,7 @@ from ubunye_core.stores.files.hints import Hints
 from ubunye_core.stores.files.lines import Fact, bodies, fact_of
 
 MOST_REMEMBERED = 200_000
+_COUNTED_EVERY = 16
 TICK_SECONDS = 2.0
 """A file that changed so recently may change again without showing it."""
 _MOST_BYTES = 1 << 30
@@ -106,13 +107,12 @@ class Facts:
             known = self._tasks.get(task)
             if known is None:
                 known = self._tasks[task] = TaskFacts(hints)
+                if len(self._tasks) % _COUNTED_EVERY == 0:
+                    self._make_room()
             self._tasks.move_to_end(task)
-            total = sum(map(len, self._tasks.values())) if len(self._tasks) > 1 else 0
-            while total > MOST_REMEMBERED and len(self._tasks) > 1:
-                total -= len(self._tasks.popitem(last=False)[1])
             return known
 
-    def forget(self) -> None:
-        """Forget everything."""
-        with self._lock:
-            self._tasks.clear()
+    def _make_room(self) -> None:
+        total = sum(map(len, self._tasks.values()))
+        while total > MOST_REMEMBERED and len(self._tasks) > 1:
+            total -= len(self._tasks.popitem(last=False)[1])

@@ -6,16 +6,19 @@ batch, ``v0`` to ``vf`` by each variable, ``a0`` to ``af`` by its attempt. ``fac
 line for every run that ended. All are only ever appended to, and nothing in them is believed
 without a look at the receipt or at its file.
 
-``seen`` says whether the others are complete: its own date is made of the dates of the task's
+``.locks/seen`` says whether they are complete: its own date is made of the dates of the task's
 folder and of ``.hints``, as our last writer left them. Where anybody else has put a file in one of
-them since, or taken one away, it does not fit any more. That costs a reader no open file.
+them since, or taken one away, it does not fit any more. That costs a reader no open file. Without
+it, the date of ``whole`` still tells whether a file of hints is missing.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
+import shutil
 import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,14 +27,15 @@ from pathlib import Path
 from ubunye_core.names import is_segment
 from ubunye_core.stores.atomic import read_regular
 from ubunye_core.stores.files.lines import bodies, sealed
-from ubunye_core.stores.files.place import HINTS, SUFFIX
+from ubunye_core.stores.files.place import HINTS, LOCKS, SUFFIX
 
-NAMES, SEEN, FACTS = "names", "seen", "facts"
+NAMES, FACTS, WHOLE, SEEN = "names", "facts", "whole", "seen"
 MOST_OPEN = 64
 """So many runs may be left for every reader to look at; with more, hints wait for a repair."""
 SEGMENT_BYTES = 65_536
 _MOST_BYTES = 1 << 30
 _BEHIND = b"behind\n"
+_SECOND = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +58,19 @@ class Hints:
     def __init__(self, folder: Path, place: Path | None = None) -> None:
         """``place`` is where the hints are; else ``.hints`` in the folder."""
         self.folder, self.place = folder, place or folder / HINTS
-        self._place, self._seen = f"{self.place}", f"{self.place}/{SEEN}"
+        self._place, self._seen = f"{self.place}", f"{folder}/{LOCKS}/{SEEN}"
 
     def state(self) -> State:
         """What can be told of the hints as they are now."""
         try:
-            seen = os.lstat(self._seen)
             task, hints = self._dates()
-            if not stat.S_ISREG(seen.st_mode):
-                return NOTHING_KNOWN
-            of_task, of_hints = divmod(seen.st_mtime_ns, 1_000_000_000)
-            if of_hints != hints:
+            try:
+                seen = os.lstat(self._seen)
+            except FileNotFoundError:
+                whole = os.lstat(f"{self._place}/{WHOLE}")
+                return State(are_whole=whole.st_mtime_ns == hints * _SECOND, open_runs=None)
+            of_task, of_hints = divmod(seen.st_mtime_ns, _SECOND)
+            if of_hints != hints or not stat.S_ISREG(seen.st_mode):
                 return NOTHING_KNOWN
             open_runs = self._listed_open() if seen.st_size else frozenset()
         except (OSError, ValueError):
@@ -149,9 +155,16 @@ class Hints:
 
     def begin(self) -> None:
         """Make the folder of the hints."""
-        (self.place / FACTS).mkdir(parents=True, exist_ok=True)
         if self.place.is_symlink():
             raise NotADirectoryError
+        (self.place / FACTS).mkdir(parents=True, exist_ok=True)
+        if not os.path.lexists(f"{self._place}/{WHOLE}"):
+            self.append(WHOLE, ())
+
+    def begin_anew(self) -> None:
+        """Forget all hints."""
+        shutil.rmtree(self.place)
+        self.begin()
 
     def append(self, name: str, lines: Iterable[bytes]) -> None:
         """Add lines to a file. A torn line that a killed writer left does not spoil them."""
@@ -160,7 +173,9 @@ class Hints:
         )
         descriptor = os.open(f"{self._place}/{name}", flags, 0o666)
         try:
-            os.write(descriptor, b"\n" + b"".join(lines))
+            text = b"\n" + b"".join(lines)
+            if os.write(descriptor, text) < len(text):
+                raise OSError(errno.ENOSPC, "a line was cut")
         finally:
             os.close(descriptor)
 
@@ -182,8 +197,14 @@ class Hints:
         Only where ``seen`` said so before, or was written since.
         """
         task, hints = self._dates()
-        date = (task if task_date is None else task_date) * 1_000_000_000 + hints
+        date = (task if task_date is None else task_date) * _SECOND + hints
         os.utime(self._seen, ns=(date, date), follow_symlinks=False)
+        self.confirm_whole()
+
+    def confirm_whole(self) -> None:
+        """Say that no file of hints is missing."""
+        date = _digest(os.lstat(self._place), 29) * _SECOND
+        os.utime(f"{self._place}/{WHOLE}", ns=(date, date), follow_symlinks=False)
 
     def write_seen(self, open_names: Iterable[str] | None) -> None:
         """Begin ``seen`` anew, with the runs that are left open; None where there are too many."""

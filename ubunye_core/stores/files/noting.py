@@ -15,7 +15,7 @@ from ubunye_core.receipt import Receipt
 from ubunye_core.runids import time_in
 from ubunye_core.stores.atomic import lock
 from ubunye_core.stores.files.documents import look
-from ubunye_core.stores.files.hints import MOST_OPEN, NAMES, Hints, run_ids
+from ubunye_core.stores.files.hints import MOST_OPEN, NAMES, NOTHING_KNOWN, Hints, State, run_ids
 from ubunye_core.stores.files.lines import (
     Keys,
     bodies,
@@ -57,8 +57,8 @@ def lock_of_hints(folder: Path) -> Path:
 class Noting:
     """The hints of one task, while a writer has its turn at them."""
 
-    def __init__(self, hints: Hints, *, was_complete: bool, has_turn: bool) -> None:
-        self._hints, self._was_complete, self._has_turn = hints, was_complete, has_turn
+    def __init__(self, hints: Hints, before: State, *, has_turn: bool) -> None:
+        self._hints, self._before, self._has_turn = hints, before, has_turn
 
     @classmethod
     @contextlib.contextmanager
@@ -78,8 +78,8 @@ class Noting:
             if not has_turn:
                 with contextlib.suppress(OSError):
                     hints.forget_seen()
-            was_complete = has_turn and hints.state().open_runs is not None
-            yield cls(hints, was_complete=was_complete, has_turn=has_turn)
+            before = hints.state() if has_turn else NOTHING_KNOWN
+            yield cls(hints, before, has_turn=has_turn)
 
     def note(self, saved: Sequence[Saved]) -> None:
         """Write the hints of receipts that are in place now."""
@@ -87,25 +87,37 @@ class Noting:
             if not self._has_turn:
                 self._hints.forget_seen()
                 return
-            append(self._hints, saved)
-            if self._was_complete:
+            are_whole = self._before.are_whole or self._anew()
+            wrote = append(self._hints, saved)
+            if self._before.open_runs is not None:
                 self._hints.confirm()
-            elif any(each.is_new or each.receipt.status.is_final for each in saved):
-                catch_up(self._hints)
+            elif wrote:
+                catch_up(self._hints, are_whole=are_whole)
         except (OSError, ValueError) as error:
             log.info("hints in %s could not be written: %s", self._hints.place, error)
+
+    def _anew(self) -> bool:
+        """Begin hints anew of which some are missing; if there are few receipts."""
+        if self._hints.is_behind() or len(_present(self._hints)) > MOST_OPEN:
+            return False
+        self._hints.begin_anew()
+        return True
 
     def removed(self) -> None:
         """Say that what has gone from the folder was taken away by us."""
         with contextlib.suppress(OSError):
-            if self._was_complete:
+            if self._before.open_runs is not None:
                 self._hints.confirm()
             elif not self._has_turn:
                 self._hints.forget_seen()
 
 
-def append(hints: Hints, saved: Sequence[Saved]) -> None:
-    """Add the lines of these receipts. Their names come last: who is named has its other lines."""
+def append(hints: Hints, saved: Sequence[Saved]) -> bool:
+    """Add the lines of these receipts. Their names come last: who is named has its other lines.
+
+    Returns:
+        Whether there was something to add.
+    """
     by_file: dict[str, list[bytes]] = defaultdict(list)
     facts, new = [], []
     for each in saved:
@@ -131,6 +143,7 @@ def append(hints: Hints, saved: Sequence[Saved]) -> None:
         hints.append_facts(facts)
     if new:
         hints.append(NAMES, _name_lines(hints, new))
+    return bool(by_file)
 
 
 def _name_lines(hints: Hints, receipts: Sequence[Receipt]) -> list[bytes]:
@@ -160,23 +173,27 @@ def _newest_named(hints: Hints) -> tuple[int, str]:
     return max(int(before), 0 if shown is None else microseconds(shown) // 1_000), mark
 
 
-def catch_up(hints: Hints) -> None:
+def catch_up(hints: Hints, *, are_whole: bool) -> None:
     """Get to know the receipts that others have put in the folder; if they are few."""
     if hints.is_behind():
         return
     before = hints.task_date()
-    unknown = run_ids(
-        name
-        for name in os.listdir(hints.folder)
-        if name.endswith(SUFFIX) and not name.startswith(".")
-    )
-    unknown -= hints.known_names()
-    if len(unknown) > MOST_OPEN or not all(map(is_segment, unknown)):
+    unknown = _present(hints) - hints.known_names() if are_whole else set()
+    if not are_whole or len(unknown) > MOST_OPEN or not all(map(is_segment, unknown)):
         hints.write_seen(None)
         return
     left_open = append_unknown(hints, sorted(unknown))
     hints.write_seen(left_open)
     hints.confirm(before)
+
+
+def _present(hints: Hints) -> set[str]:
+    """The runs whose receipts are in the folder."""
+    return run_ids(
+        name
+        for name in os.listdir(hints.folder)
+        if name.endswith(SUFFIX) and not name.startswith(".")
+    )
 
 
 def append_unknown(hints: Hints, run_ids: Sequence[str]) -> list[str]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from itertools import islice
 
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.capabilities import Settled
 from ubunye_core.stores.files.documents import look
 from ubunye_core.stores.files.facts import Facts
-from ubunye_core.stores.files.hints import Hints
+from ubunye_core.stores.files.hints import NAMES, Hints
 from ubunye_core.stores.files.lines import OF_STATUS, fact_of
-from ubunye_core.stores.files.names import shows_start
+from ubunye_core.stores.files.names import HintsFailError, by_hints, shows_start
 from ubunye_core.stores.files.place import SUFFIX, Place
 
 NEWEST = 50
 """Health looks at so many runs of a task."""
+_LARGE_BYTES = 100_000
 _MOST_OPENED = 5
 """With more that is not known, health's own look costs no more."""
 _SUCCESS = OF_STATUS[Status.SUCCESS]
@@ -27,11 +29,7 @@ def settled(task: str, place: Place, facts: Facts) -> Settled | None:
     the newest, or damaged.
     """
     hints = Hints(place.folder(task))
-    names = place.names(hints.folder)
-    showing = shows_start(names)
-    wanted = sorted(showing)[-NEWEST:]
-    if len(showing) < len(names):
-        wanted += set(names).difference(showing)
+    wanted = _newest(hints) or _of_all(place.names(hints.folder))
     known = facts.of(task, hints)
     known.load(2)
     stats = _stats(f"{hints.folder}/", wanted)
@@ -56,6 +54,25 @@ def settled(task: str, place: Place, facts: Facts) -> Settled | None:
         if last is None or (fact.started, receipt.run_id) > order:
             order, last = (fact.started, receipt.run_id), fact
     return last.settled(order[1]) if last is not None and last.status == _SUCCESS else None
+
+
+def _newest(hints: Hints) -> list[str]:
+    """The names of the newest runs, where the folder is large and the hints can tell."""
+    if hints.size(NAMES) > _LARGE_BYTES:
+        try:
+            quick = by_hints(hints)
+            return [] if quick is None else [each.name for each in islice(quick, NEWEST)]
+        except HintsFailError:
+            pass
+    return []
+
+
+def _of_all(names: list[str]) -> list[str]:
+    showing = shows_start(names)
+    newest = sorted(showing)[-NEWEST:]
+    if len(showing) < len(names):
+        newest += set(names).difference(showing)
+    return newest
 
 
 def _stats(folder: str, names: list[str]) -> list[os.stat_result] | None:

@@ -16,8 +16,8 @@ from ubunye_core.runids import time_in
 from ubunye_core.stores.atomic import hidden_folder, lock, read_with_stat, sync_folder
 from ubunye_core.stores.capabilities import Repaired
 from ubunye_core.stores.files.documents import look, of_document
-from ubunye_core.stores.files.hints import MOST_OPEN, Hints, run_ids
-from ubunye_core.stores.files.noting import Noting, append_unknown, lock_of_hints
+from ubunye_core.stores.files.hints import Hints, run_ids
+from ubunye_core.stores.files.noting import Noting, append_unknown, catch_up, lock_of_hints
 from ubunye_core.stores.files.place import HINTS, LOCKS, SUFFIX, TEMPORARY, Place, printable
 from ubunye_core.stores.files.writing import lock_of
 from ubunye_core.stores.protocol import Unreadable
@@ -81,18 +81,15 @@ def _rebuild(place: Place, folder: Path) -> tuple[int, list[str]]:
         try:
             building = Hints(folder, new)
             building.begin()
-            before = building.task_date()
             names = run_ids(place.names(folder))
             known = sorted(filter(is_segment, names), key=lambda each: (bool(time_in(each)), each))
             left_open = sorted(names.difference(known))
-            is_complete = not left_open  # a name that breaks the grammar is in no hint
             for start in range(0, len(known), _AT_ONCE):
                 left_open += append_unknown(building, known[start : start + _AT_ONCE])
-            is_complete = is_complete and len(left_open) <= MOST_OPEN
-            building.write_seen(left_open if is_complete else None)
+            building.confirm_whole()
+            building.forget_seen()
             _swap(new, folder / HINTS)
-            if is_complete:
-                Hints(folder).confirm(before)
+            catch_up(Hints(folder), are_whole=True)
         finally:
             shutil.rmtree(new, ignore_errors=True)
     return len(names) - len(left_open), left_open
