@@ -48,8 +48,14 @@ class Run:
             self._ask_peer()
         self._state(BARE, None, None)
         self._clean()
-        if self._repair():
+        keeps_hints = self._repair()
+        if keeps_hints:
             self._state(HINTS, None, None)
+        if keeps_hints and has_peer:
+            for case in cases.while_saving(self.one):
+                self._case(case, self.one, {})
+            data.clean(self.one)
+            self._repair("one")
         if has_peer:
             batch = self.one.facts["batches"]["foreign"]["batch"]
             self._state(FOREIGN, self._foreign(self.one, batch), self._foreign(self.many, batch))
@@ -60,15 +66,22 @@ class Run:
             data.clean(folder)
 
     def _ask_peer(self) -> None:
+        listed = cases.of_one_task(self.one, FOREIGN, "") + cases.of_many_tasks(self.many, "", None)
+        listed += cases.of_one_task(self.one, HINTS, None)
+        needed = {case.peer for case in listed if self.only in case.name}
         for name, (folder, request, rounds) in cases.peer_requests(self.one, self.many).items():
+            if name not in needed:
+                continue
             said = request | {"side": "peer", "root": str(folder.root), "calls": 2}
             _progress(f"peer: {name}")
             self.peer[name] = asking.timed(said, rounds)
             if name in ("newest 50", "since", "health"):
                 self.peer_counts[name] = asking.counted(said)
 
-    def _repair(self) -> bool:
-        for name, folder in (("one", self.one), ("small", self.small), ("many", self.many)):
+    def _repair(self, *names: str) -> bool:
+        folders = {"one": self.one, "small": self.small, "many": self.many}
+        for name in names or folders:
+            folder = folders[name]
             _progress(f"repair: {name}")
             request = {"side": "ours", "root": str(folder.root), "question": "repair"}
             try:
@@ -78,7 +91,7 @@ class Run:
                     raise
                 _progress("this store keeps no hints")
                 return False
-            self.repairs[name] = (call["ms"], call["peak"])
+            self.repairs.setdefault(name, (call["ms"], call["peak"]))
         return True
 
     def _foreign(self, folder: Folder, batch: dict[str, str]) -> str:
@@ -95,14 +108,18 @@ class Run:
             (self.many, cases.of_many_tasks(self.many, state, in_many)),
         ):
             for case in listed:
-                if self.only in case.name:
-                    _progress(f"{state}: {case.name}")
-                    figures = self._measure(case, folder)
-                    if case.grows and case.name in small and state == HINTS:
-                        tenth = self._timed(small[case.name], self.small)
-                        figures.growth = figures.ours.median(0) / tenth.median(0)
-                    figures.missed = cases.judge(figures)
-                    self.figures.append(figures)
+                self._case(case, folder, small)
+
+    def _case(self, case: Case, folder: Folder, small: dict[str, Case]) -> None:
+        if self.only not in case.name:
+            return
+        _progress(f"{case.state}: {case.name}")
+        figures = self._measure(case, folder)
+        if case.grows and case.name in small and case.state == HINTS:
+            tenth = self._timed(small[case.name], self.small)
+            figures.growth = figures.ours.cpu_median(0) / tenth.cpu_median(0)
+        figures.missed = cases.judge(figures)
+        self.figures.append(figures)
 
     def _measure(self, case: Case, folder: Folder) -> Figures:
         ours = self._timed(case, folder)

@@ -13,8 +13,11 @@ if TYPE_CHECKING:
 
 def tell(run: Run) -> None:
     """Print the peer's figures, and then ours with their bars."""
-    print("| ubunye-engine 0.8.0 | first ms | second ms | opens / stats / lists | second | MB |")
-    print("|---|--:|--:|--:|--:|--:|")
+    print(
+        "| ubunye-engine 0.8.0 | first ms | CPU | second ms | CPU | opens / stats / lists | second "
+        "| MB |"
+    )
+    print("|---|--:|--:|--:|--:|--:|--:|--:|")
     for name, it in run.peer.items():
         counts = run.peer_counts.get(name)
         told = [str(each) for each in counts] if counts else ["", ""]
@@ -24,10 +27,10 @@ def tell(run: Run) -> None:
         print(f"repair of {name}: {spent / 1000:.1f} s, {peak:.0f} MB")
     print()
     print(
-        "| question | state | first ms | later ms | first | later | opens / stats / lists | later "
-        "| MB | growth | bars |"
+        "| question | state | first ms | CPU | later ms | CPU | first | second "
+        "| opens / stats / lists | later | MB | growth | bars |"
     )
-    print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|---|")
+    print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|")
     for each in run.figures:
         print(_line(each))
     missed = [it for it in run.figures if it.missed]
@@ -37,10 +40,11 @@ def tell(run: Run) -> None:
 
 def _line(it: Figures) -> str:
     growth = "" if it.growth is None else f"{it.growth:.1f}x"
-    bars = f"MISSED {'; '.join(it.missed)}" if it.missed else _bars(it.case)
+    bars = f"MISSED {'; '.join(map(str, it.missed))}" if it.missed else _bars(it.case)
     last = it.case.calls - 1
     return (
-        f"| {it.case.name} | {it.case.state} | {_ms(it.ours, 0)} | {_ms(it.ours, last)} "
+        f"| {it.case.name} | {it.case.state} | {_ms(it.ours, 0)} | {it.ours.cpu_median(0):,.1f} "
+        f"| {_ms(it.ours, last)} | {it.ours.cpu_median(last):,.1f} "
         f"| {_ratio(it.ratio(0))} | {_ratio(it.ratio(1))} | {it.counts[0]} | {it.counts[last]} "
         f"| {it.ours.peak:.0f} | {growth} | {bars} |"
     )
