@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
-from ubunye_core.codec import as_json
 from ubunye_core.errors import (
     BadReceiptError,
     ConfigError,
@@ -22,7 +17,8 @@ from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores import ReceiptStore, Unreadable, could_be_since, standing
 from ubunye_core.stores.url import store_of
 from ubunye_core.times import instant
-from ubunye_core.upkeep.reading import Counter, Told, holdings, receipts_of
+from ubunye_core.upkeep.identity import canonical, digest_of, is_same_place
+from ubunye_core.upkeep.reading import Counter, Told, count, holdings, receipts_of
 
 CHUNK_RECEIPTS, CHUNK_BYTES = 500, 8 * 1024 * 1024
 """So many receipts are held and saved at once; fewer where they are large."""
@@ -108,7 +104,7 @@ def copy_store(
             copying.copy(each)
     except StoreUnavailableError as error:
         raise StoreUnavailableError(
-            f"The copy was cut short after {copying.copied:,} receipts: {error}",
+            f"The copy was cut short after {count(copying.copied, 'receipt')}: {error}",
             hint="Copy again, and it goes on from there.",
         ) from error
     return CopiedStore(
@@ -171,7 +167,7 @@ class _Copying:
         """The runs of a task that are in the target, each with the digest of its receipt."""
         try:
             known = {
-                found.run_id: _digest(found)
+                found.run_id: digest_of(canonical(found))
                 for found in receipts_of(self._target, task)
                 if isinstance(found, Receipt)
             }
@@ -193,8 +189,8 @@ class _Copying:
                 continue
             if self._since is not None and found.started_at < self._since:
                 continue
-            text = _canonical(found)
-            digest, known = _digest_of(text), there.get(found.run_id)
+            text = canonical(found)
+            digest, known = digest_of(text), there.get(found.run_id)
             if known == digest:
                 self.same += 1
                 continue
@@ -202,7 +198,7 @@ class _Copying:
             if stands is found:
                 yield found, digest, len(text)
             elif stands is not None:
-                yield stands, _digest(stands), len(text)
+                yield stands, digest_of(canonical(stands)), len(text)
 
     def _decide(self, offered: Receipt, *, is_known: bool) -> Receipt | None:
         """What the target is to hold of a run; None where what it holds stands."""
@@ -221,7 +217,7 @@ class _Copying:
         if not stands.status.is_final and current.last_sign_of_life > stands.last_sign_of_life:
             self.ahead += 1
             return None
-        return offered if _canonical(stands) == _canonical(offered) else stands
+        return offered if canonical(stands) == canonical(offered) else stands
 
     def _current(self, offered: Receipt) -> Receipt | None:
         try:
@@ -258,7 +254,7 @@ class _Copying:
         for found in receipts_of(self._target, task):
             if isinstance(found, Receipt) and found.run_id in written:
                 digest, status = written.pop(found.run_id)
-                if digest != _digest(found) and status.is_final:
+                if digest != digest_of(canonical(found)) and status.is_final:
                     why = "another receipt was found when it was read back"
                     self.missing.append(NotCopied(task=task, run_id=found.run_id, why=why))
         self.missing += [
@@ -280,35 +276,3 @@ def _chunks(
             chunk, size = [], 0
     if chunk:
         yield chunk
-
-
-def _canonical(receipt: Receipt) -> str:
-    """The receipt as text that is the same for the same content, whatever order it was kept in."""
-    return json.dumps(as_json(receipt), sort_keys=True, separators=(",", ":"))
-
-
-def _digest(receipt: Receipt) -> bytes:
-    return _digest_of(_canonical(receipt))
-
-
-def _digest_of(text: str) -> bytes:
-    return hashlib.sha256(text.encode("ascii")).digest()[:16]
-
-
-def is_same_place(one: ReceiptStore, other: ReceiptStore) -> bool:
-    """Whether two stores are known to be one: users, passwords and links aside."""
-    if one.url.startswith("memory:"):  # its name is shared only where the store is
-        return one is other
-    return one is other or _place(one.url) == _place(other.url)
-
-
-def _place(url: str) -> tuple[object, ...]:
-    """What a URL names, without who asks for it; a path on this machine without its links."""
-    parts = urlsplit(url)
-    kind = "postgresql" if parts.scheme.startswith("postgres") else parts.scheme
-    if parts.netloc not in ("", "localhost"):
-        port = parts.port or (5432 if kind == "postgresql" else None)
-        return (kind, parts.hostname, port, parts.path.rstrip("/"), parts.query)
-    # SQLite's URL has one slash more before a path that begins with one.
-    path = parts.path[1:] if kind.startswith("sqlite") else parts.path
-    return (kind, str(Path(unquote(path)).resolve()), parts.query)

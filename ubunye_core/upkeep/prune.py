@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from ubunye_core.errors import ConfigError
+from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task_or_pattern, fits
 from ubunye_core.questions.answer import Moment
 from ubunye_core.receipt import Receipt
@@ -15,7 +15,7 @@ from ubunye_core.stores import ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import duration
 from ubunye_core.upkeep.keeping import Facts, kept_of_task, pinned
-from ubunye_core.upkeep.reading import Counter, Told, holdings, nobody
+from ubunye_core.upkeep.reading import Counter, Told, count, holdings, nobody
 
 CHUNK = 500
 
@@ -88,7 +88,7 @@ def prune_store(
     Raises:
         ConfigError: an argument is wrong, or the store cannot remove receipts.
         ReceiptNotFoundError: a task is named, and the store holds none such.
-        StoreUnavailableError: it could not be read or written. What was removed stays removed.
+        StoreUnavailableError: it could not be read or written. Ask again, and it goes on.
     """
     opened, moment = store_of(store), Moment.of(now)
     if not hasattr(opened, "remove"):
@@ -172,6 +172,12 @@ def _removed(
     for task, runs in goes.items():
         ids = [run.run_id for run in sorted(runs.values(), key=lambda run: run.order)]
         for start in range(0, len(ids), CHUNK):
-            removed += remove(task, ids[start : start + CHUNK])
+            try:
+                removed += remove(task, ids[start : start + CHUNK])
+            except StoreUnavailableError as error:
+                raise StoreUnavailableError(
+                    f"The prune was cut short after {count(removed, 'receipt')}: {error}",
+                    hint="Prune again, and it goes on from there.",
+                ) from error
             tell(task, removed)
     return removed

@@ -21,6 +21,7 @@ from ubunye_core import (
 from ubunye_core.codec import as_json, decode
 from ubunye_core.stores import MemoryStore
 from ubunye_core.upkeep import copy, copy_store
+from ubunye_core.upkeep.identity import is_same_place
 
 CORPUS = Path(__file__).parents[2] / "data" / "receipts-corpus"
 
@@ -300,7 +301,7 @@ def test_two_urls_are_one_store_whoever_asks(
     one: str, other: str, same: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert copy.is_same_place(At(one), At(other)) is same  # type: ignore[arg-type]
+    assert is_same_place(At(one), At(other)) is same  # type: ignore[arg-type]
 
 
 def test_receipts_from_the_future_and_of_old_times_are_copied_like_others() -> None:

@@ -255,3 +255,21 @@ def test_a_run_that_ended_an_hour_after_the_cut_stays() -> None:
     put(store, a_run(ago=100 * DAY - HOUR, run_id="edge"), an_old(1, "new"))
     pruned(store)
     assert ids(store) == {"edge", "new"}
+
+
+def test_a_store_that_vanishes_midway_says_how_far_it_came(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Vanishing(MemoryStore):
+        calls = 0
+
+        def remove(self, task: str, run_ids: Sequence[str]) -> int:
+            self.calls += 1
+            if self.calls == 2:
+                raise StoreUnavailableError("the link is down")
+            return super().remove(task, run_ids)
+
+    monkeypatch.setattr(prune, "CHUNK", 2)
+    store = Vanishing()
+    put(store, *(an_old(200 + n, f"r-{n}") for n in range(5)), an_old(1, "new"))
+    with pytest.raises(StoreUnavailableError, match="after 2 receipts: the link is down"):
+        pruned(store)
+    assert pruned(store).removed == 3
