@@ -129,7 +129,7 @@ def _runs(
     """A year of runs. What fails is run again at once, but for one batch in the middle."""
     pause = A_YEAR / count
     slots = pause / SUCCEED
-    pattern = _pattern(task)
+    pattern = a_pattern(task)
     slot = 0
     for at in range(count):
         started_at = until - pause * (count - 1 - at) + pause * 0.2 * (random_numbers.random() - 1)
@@ -139,7 +139,7 @@ def _runs(
             status = Status.ERROR
         elif at == count - 1:
             status = last
-        yield _receipt(pattern, started_at, status, batch_of(until - A_YEAR, slots, slot))
+        yield a_receipt(pattern, started_at, status, batch_of(until - A_YEAR, slots, slot))
         if status is Status.SUCCESS or at == count // 2 + 7:
             slot += 1
 
@@ -163,7 +163,7 @@ def _hash(*parts: object) -> str:
     return f"sha256:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
 
 
-def _pattern(task: str) -> Receipt:
+def a_pattern(task: str) -> Receipt:
     """What all runs of a task share."""
     steps = [
         Step(
@@ -208,7 +208,7 @@ def _pattern(task: str) -> Receipt:
     )
 
 
-def _receipt(
+def a_receipt(
     pattern: Receipt, started_at: datetime, status: Status, batch: dict[str, str]
 ) -> Receipt:
     run_id = new_run_id(started_at)
