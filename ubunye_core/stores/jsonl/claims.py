@@ -72,11 +72,15 @@ def _state(reading: Reading, key: ClaimKey) -> ClaimState | None:
     Raises:
         StoreUnavailableError: a line that cannot be read may tell of another one.
     """
-    place = (key.task, key.digest)
-    broken = reading.index.broken_claims.get(place)
-    if broken is None and not reading.index.stray_count:
-        return reading.index.claims.get(place)
-    line = (broken or reading.index.strays[0]).line
+    place, index = (key.task, key.digest), reading.index
+    lines = [stray.line for stray in index.strays[:1]]
+    if place in index.broken_claims:
+        lines.append(index.broken_claims[place].line)
+    if reading.torn is not None and not reading.torn.is_cut_short:
+        lines.append(reading.torn.line)
+    if not lines:
+        return index.claims.get(place)
+    line = max(lines)
     raise StoreUnavailableError(
         f"{reading.where(line)} cannot be read, and may tell who has the claim on {key.task}.",
         hint="Nobody can claim here until that line is taken out, or another ledger is used.",

@@ -1,9 +1,13 @@
 """A line of a ledger, and what it says.
 
-A line is compact JSON with its fields in a fixed order: ``event`` first, whose it is, the facts by
-which it is found, and at the end ``crc32``, the checksum of all the bytes before it. Of a line
-without a good checksum only whose it was is believed. ``#torn`` at the end of a line is no JSON: it
-marks a save that was cut short and never returned.
+A line is compact JSON with its fields in a fixed order. Its head says whose it is: ``event``,
+``task``, ``run_id`` or ``key``, ``size`` (how many bytes follow the head) and ``head`` (the
+checksum of the bytes before). Then come the facts by which it is found, and what it holds; at the
+end stands ``crc32``, the checksum of all the bytes before it.
+
+A damaged line counts for its run only where its head is whole and its size is right. Any other may
+stand for several lines, of anybody. ``#torn`` at the end of a line is no JSON: it marks a save that
+was cut short and never returned.
 """
 
 from __future__ import annotations
@@ -26,17 +30,35 @@ MAX_LINE_BYTES = MAX_RECEIPT_BYTES + 1024 * 1024
 BEGINNING = b'{"event":"'
 TORN = b"#torn"
 
-_WHOSE = re.compile(rb'\{"event":"save","task":"([^"\\]{1,128})","run_id":"([^"\\]{1,128})"')
+_WHOSE = re.compile(
+    rb'\{"event":"([a-z]{1,16})","task":"([^"\\]{1,128})","(run_id|key)":"([^"\\]{1,128})"'
+    rb',"size":(\d{1,9})'
+)
+_HEAD_SUM = re.compile(rb',"head":"([0-9a-f]{8})"')
+_HEAD = re.compile(_WHOSE.pattern + _HEAD_SUM.pattern)
+_LONGEST_HEAD = 400
 _TEXT = rb'"(?:[^"\\]|\\.)*"'
 _FACTS = re.compile(
     rb',"status":"([a-z]+)","started_at":"([^"\\]+)"(?:,"attempt":"([0-9a-f]{32})")?'
     rb',"variables":(\{[^{}"]*(?:' + _TEXT + rb'[^{}"]*)*\})'
 )
 _RECEIPT = b',"receipt":'
-_CLAIMED = re.compile(
-    rb'\{"event":"(?:claim|renew|release)","task":"([^"\\]{1,128})","key":"([0-9a-f]{64})"'
-)
-_SUM = re.compile(rb',"crc32":(\d{1,10})\}\Z')
+_END = re.compile(rb',"crc32":"([0-9a-f]{8})"\}\Z')
+_END_BYTES = len(b',"crc32":"01234567"}')
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Whose a line is."""
+
+    event: str
+    task: str
+    name: str
+    """The run id; for a claim, the digest of its batch and mode."""
+    size: int
+    """How many bytes follow in the whole line."""
+    length: int
+    """How many bytes the head has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +103,9 @@ class Damaged:
 
     why: str
     task: str | None = None
-    run_id: str | None = None
-    key: str | None = None
-    """Of the claim that it was about."""
+    name: str | None = None
+    """The run; for a claim, the digest of its batch and mode."""
+    is_claim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,44 +123,49 @@ def saved_line(receipt: Receipt) -> bytes:
         ValueError: it is too large to be read again, or a number in it is not finite.
     """
     facts: dict[str, Json] = {
-        "event": "save",
-        "task": receipt.task,
-        "run_id": receipt.run_id,
         "status": receipt.status.value,
         "started_at": receipt.started_at.isoformat(),
     }
     if receipt.orchestrator is not None:
         facts["attempt"] = attempt_digest(receipt.orchestrator).hex()
     facts["variables"] = dict(receipt.variables)
-    return _line(facts | {"receipt": as_json(receipt)})
+    return line_of(
+        "save", receipt.task, receipt.run_id, _fields(facts | {"receipt": as_json(receipt)})
+    )
 
 
 def claimed_line(event: Claimed) -> bytes:
     """The line that tells what became of a claim."""
-    return _line(
-        {
-            "event": event.what.value,
-            "task": event.task,
-            "key": event.key,
-            "run_id": event.run_id,
-            "token": event.token,
-            "at": event.at.isoformat(),
-            "until": event.until.isoformat(),
-        }
-    )
+    said: dict[str, Json] = {
+        "run_id": event.run_id,
+        "token": event.token,
+        "at": event.at.isoformat(),
+        "until": event.until.isoformat(),
+    }
+    return line_of(event.what.value, event.task, event.key, _fields(said))
 
 
-def _line(document: dict[str, Json]) -> bytes:
+def line_of(event: str, task: str, name: str, fields: bytes) -> bytes:
+    """A line, with its end.
+
+    Args:
+        event: What happened.
+        task: Whose it is.
+        name: The run id; for a claim, the digest of its batch and mode.
+        fields: What else it holds: fields of JSON, each after a comma.
+    """
+    kind = "run_id" if event == "save" else "key"
+    size = len(fields) + _END_BYTES
+    head = f'{{"event":"{event}","task":"{task}","{kind}":"{name}","size":{size}'.encode("ascii")
+    content = b'%s,"head":"%08x"%s' % (head, zlib.crc32(head), fields)
+    if len(content) + _END_BYTES > MAX_LINE_BYTES:
+        raise ValueError(f"a receipt of {len(content)} bytes is too large to be read again")
+    return b'%s,"crc32":"%08x"}\n' % (content, zlib.crc32(content))
+
+
+def _fields(document: dict[str, Json]) -> bytes:
     text = json.dumps(document, separators=(",", ":"), allow_nan=False)
-    return sealed(text[:-1].encode("ascii"))
-
-
-def sealed(content: bytes) -> bytes:
-    """A line of this content, which is JSON up to its last brace."""
-    line = b'%s,"crc32":%d}\n' % (content, zlib.crc32(content))
-    if len(line) > MAX_LINE_BYTES:
-        raise ValueError(f"a receipt of {len(line)} bytes is too large to be read again")
-    return line
+    return f",{text[1:-1]}".encode("ascii")
 
 
 def attempt_digest(attempt: Orchestrator) -> bytes:
@@ -148,123 +175,112 @@ def attempt_digest(attempt: Orchestrator) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
 
-def is_whole(line: bytes) -> bool:
-    """Whether a line is as it was written, to its end."""
-    return content_of(line) is not None
-
-
-def content_of(line: bytes) -> bytes | None:
-    """A line up to its checksum, if it agrees."""
-    found = _SUM.search(line, max(0, len(line) - 24))
+def head_of(line: bytes) -> Head | None:
+    """Whose a line is, where the beginning of it is as it was written."""
+    found = _WHOSE.match(line)
     if found is None:
         return None
-    content = line[: found.start()]
-    return content if zlib.crc32(content) == int(found[1]) else None
+    summed = _HEAD_SUM.match(line, found.end())
+    if summed is None or zlib.crc32(found[0]) != int(summed[1], 16):
+        return None
+    event, task, kind, name, size = (part.decode("utf-8", "replace") for part in found.groups())
+    if not _is_task(task) or not is_segment(name) or (kind == "run_id") != (event == "save"):
+        return None
+    return Head(event, task, name, int(size), summed.end())
+
+
+def is_whole(line: bytes, head: Head | None) -> bool:
+    """Whether a line is as it was written, to its end."""
+    if head is None or len(line) - head.length != head.size:
+        return False
+    end = _END.search(line, len(line) - _END_BYTES)
+    return end is not None and zlib.crc32(line[: end.start()]) == int(end[1], 16)
 
 
 def event_of(line: bytes) -> Event:
     """What a line says, without its end of line."""
-    content = content_of(line)
-    if content is None:
-        return Torn() if line.endswith(TORN) else _damaged(line)
-    if line.startswith(b'{"event":"save",'):
-        return _saved(line, content)
-    if _CLAIMED.match(line) is not None:
-        return _claimed(line)
-    return Damaged("it is an event that this version does not know")
+    head = head_of(line)
+    if head is not None and is_whole(line, head):
+        if head.event == "save":
+            return _saved(line, head)
+        if head.event in list(What):
+            return _claimed(line, head)
+        return Damaged("it is an event that this version does not know")
+    if line.endswith(TORN) and is_cut_short(line[: -len(TORN)], len(line) - len(TORN), head):
+        return Torn()
+    if not line.startswith(BEGINNING):
+        return Damaged("it is no event of a ledger")
+    why = "it is not as it was written: it was cut short or changed"
+    if head is None or len(line) - head.length != head.size:
+        return Damaged(why)  # an end of line may be among what was changed
+    return Damaged(why, head.task, head.name, is_claim=head.event != "save")
 
 
-def whose(line: bytes) -> tuple[str, str] | None:
-    """The task and the run that the beginning of a line names."""
-    found = _WHOSE.match(line)
-    if found is None:
-        return None
-    task, run_id = (part.decode("utf-8", "replace") for part in found.groups())
-    return (task, run_id) if _is_task(task) and is_segment(run_id) else None
+def is_cut_short(piece: bytes, length: int, head: Head | None) -> bool:
+    """Whether a piece of this length is one line without its end, and holds no more than that."""
+    if head is not None:
+        return length - head.length < head.size
+    is_beginning = piece.startswith(BEGINNING) or BEGINNING.startswith(piece)
+    return is_beginning and length < _LONGEST_HEAD and _HEAD.match(piece) is None
 
 
-def receipt_in(line: bytes, *, where: str) -> Receipt:
+def receipt_in(line: bytes, head: Head, *, where: str) -> Receipt:
     """The receipt that a whole line saves.
 
     Raises:
         BadReceiptError: it is no receipt, or another run's.
     """
-    content = line[: line.rindex(b',"crc32":')]
-    receipt = decode(_document_in(content), where=where)
-    if (receipt.task, receipt.run_id) != whose(line):
+    _, start = _facts_in(line, head)
+    receipt = decode(line[start + len(_RECEIPT) : -_END_BYTES], where=where)
+    if (receipt.task, receipt.run_id) != (head.task, head.name):
         raise BadReceiptError(where, "its line is not of the task and run id that stand in it")
     return receipt
 
 
-def _document_in(content: bytes) -> bytes:
-    _, end = _facts_in(content)
-    return content[end + len(_RECEIPT) :]
-
-
-def _facts_in(content: bytes) -> tuple[re.Match[bytes] | None, int]:
+def _facts_in(line: bytes, head: Head) -> tuple[re.Match[bytes] | None, int]:
     """The facts in the line of a save, and where they end and its receipt begins."""
-    named = _WHOSE.match(content)
-    end = 0 if named is None else named.end()
-    facts = _FACTS.match(content, end)
-    return facts, end if facts is None else facts.end()
+    facts = _FACTS.match(line, head.length)
+    return facts, head.length if facts is None else facts.end()
 
 
-def _saved(line: bytes, content: bytes) -> Saved | Damaged:
-    named = whose(content)
-    if named is None:
-        return Damaged("it names no task and no run")
-    facts, end = _facts_in(content)
-    if not content.startswith(_RECEIPT, end):
-        return Damaged("it holds no receipt", *named)
-    if facts is None:  # somebody else's line: the receipt itself says
-        return _read(line, named)
+def _saved(line: bytes, head: Head) -> Saved | Damaged:
+    facts, end = _facts_in(line, head)
+    if not line.startswith(_RECEIPT, end):
+        return Damaged("it holds no receipt", head.task, head.name)
+    if facts is None:  # the receipt itself says
+        return _read(line, head)
     try:
         status, started_at = Status(facts[1].decode()), datetime.fromisoformat(facts[2].decode())
     except ValueError:
-        return Damaged("it names no status and no start", *named)
+        return Damaged("it names no status and no start", head.task, head.name)
     attempt = None if facts[3] is None else bytes.fromhex(facts[3].decode())
-    return Saved(*named, status, started_at, facts[4], attempt)
+    return Saved(head.task, head.name, status, started_at, facts[4], attempt)
 
 
-def _read(line: bytes, named: tuple[str, str]) -> Saved | Damaged:
+def _read(line: bytes, head: Head) -> Saved | Damaged:
     try:
-        receipt = receipt_in(line, where="")
+        receipt = receipt_in(line, head, where="")
     except BadReceiptError as error:
-        return Damaged(error.why, *named)
+        return Damaged(error.why, head.task, head.name)
     attempt = None if receipt.orchestrator is None else attempt_digest(receipt.orchestrator)
     variables = json.dumps(dict(receipt.variables), separators=(",", ":")).encode()
-    return Saved(*named, receipt.status, receipt.started_at, variables, attempt)
+    return Saved(head.task, head.name, receipt.status, receipt.started_at, variables, attempt)
 
 
-def _claimed(line: bytes) -> Claimed | Damaged:
+def _claimed(line: bytes, head: Head) -> Claimed | Damaged:
     try:
         said = json.loads(line)
         return Claimed(
-            What(said["event"]),
-            check_task(said["task"]),
-            said["key"],
+            What(head.event),
+            head.task,
+            head.name,
             said["run_id"],
             int(said["token"]),
             datetime.fromisoformat(said["at"]),
             datetime.fromisoformat(said["until"]),
         )
     except (ValueError, TypeError, KeyError):
-        return _damaged(line)
-
-
-def _damaged(line: bytes) -> Damaged:
-    """Why a line cannot be read, and whose it was where its beginning shows that."""
-    why = "it is not as it was written: it was cut short or changed"
-    if not line.startswith(BEGINNING):
-        return Damaged("it is no event of a ledger")
-    named = whose(line)
-    if named is not None:
-        return Damaged(why, *named)
-    claimed = _CLAIMED.match(line)
-    if claimed is not None:
-        task, key = (part.decode("utf-8", "replace") for part in claimed.groups())
-        return Damaged(why, task if _is_task(task) else None, None, key)
-    return Damaged(why)
+        return Damaged("it tells of no claim", head.task, head.name, is_claim=True)
 
 
 def _is_task(text: str) -> bool:

@@ -21,10 +21,14 @@ from ubunye_core.stores.jsonl.events import (
     Claimed,
     Damaged,
     Event,
+    Head,
     Saved,
     Torn,
     What,
     event_of,
+    head_of,
+    is_cut_short,
+    is_whole,
 )
 
 STRAYS_KEPT = 1000
@@ -81,7 +85,10 @@ class Rest:
     line: int
     offset: int
     length: int
-    beginning: bytes
+    head: Head | None
+    """Whose it is, where it shows that."""
+    is_cut_short: bool
+    """Whether it is one line without its end; else it is damage."""
 
 
 @dataclass
@@ -142,7 +149,7 @@ class Index:
                 if line.endswith(b"\n"):
                     self._take(event_of(line[:-1]) if line.strip() else None, len(line))
                 elif len(line) <= MAX_LINE_BYTES:
-                    self.rest = Rest(self.lines + 1, self.offset, len(line), line[:1024])
+                    self.rest = self._rest(line, len(line))
                 else:
                     self._take_overlong(file, line)
         remembered = min(_REMEMBERED, self.offset)
@@ -158,7 +165,12 @@ class Index:
         if more:
             self._take(Damaged(f"it has more than {MAX_LINE_BYTES} bytes"), length + len(more))
         else:
-            self.rest = Rest(self.lines + 1, self.offset, length, beginning)
+            self.rest = self._rest(beginning, length)
+
+    def _rest(self, line: bytes, length: int) -> Rest:
+        head = head_of(line)
+        is_one = is_whole(line, head) or is_cut_short(line, length, head)
+        return Rest(self.lines + 1, self.offset, length, head, is_one)
 
     def _take(self, event: Event | None, length: int) -> None:
         """Count a line of so many bytes, its end included, and keep what it says."""
@@ -179,11 +191,11 @@ class Index:
                 self._fold_claim(event)
             case Torn():
                 self.torn.append(self.lines)
-            case Damaged(why, str(task), str(run_id)):
+            case Damaged(why, str(task), str(run_id), False):
                 start = time_in(run_id)
                 fact = Fact(run_id, self.lines, self.offset, length, start, why=why)
                 self._keep(task, fact)
-            case Damaged(why, str(task), None, str(key)):
+            case Damaged(why, str(task), str(key), True):
                 self.broken_claims[task, key] = Stray(self.lines, why)
             case Damaged(why):
                 self.stray_count += 1

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.stores.atomic import lock, make_folder
-from ubunye_core.stores.jsonl.events import BEGINNING, MAX_LINE_BYTES, TORN, is_whole
+from ubunye_core.stores.jsonl.events import BEGINNING, MAX_LINE_BYTES, TORN, head_of, is_whole
 from ubunye_core.stores.jsonl.index import Rest
 
 _SAFELY = os.O_NONBLOCK | os.O_CLOEXEC  # a pipe must not keep anybody waiting
@@ -61,7 +61,7 @@ class Place:
         returned.
         """
         line = os.pread(descriptor, min(rest.length, MAX_LINE_BYTES + 1), rest.offset)
-        append(descriptor, b"\n" if is_whole(line) else TORN + b"\n")
+        append(descriptor, b"\n" if is_whole(line, head_of(line)) else TORN + b"\n")
 
     def has_a_writer(self) -> bool:
         """Whether somebody may be writing now; no where that cannot be told."""

@@ -14,12 +14,13 @@ from ubunye_core.errors import AmbiguousRunError, BadReceiptError, ReceiptNotFou
 from ubunye_core.masking import MASK
 from ubunye_core.receipt import Receipt
 from ubunye_core.runids import time_in
-from ubunye_core.stores.jsonl.events import is_whole, receipt_in, whose
+from ubunye_core.stores.jsonl.events import head_of, is_whole, receipt_in
 from ubunye_core.stores.jsonl.index import Fact, Index, Rest
 from ubunye_core.stores.jsonl.place import shown
 from ubunye_core.stores.protocol import Unreadable
 
 TORN = "the line is cut short: whoever wrote it was stopped before the save returned"
+CHANGED = "it is not as it was written: its end is gone"
 
 
 class LedgerChangedError(Exception):
@@ -57,9 +58,12 @@ class Reading:
         if fact.why is not None:
             raise BadReceiptError(where, fact.why)
         line = os.pread(self._descriptor, fact.length, fact.offset)
-        if not is_whole(line) or whose(line) != (task, fact.run_id):
+        head = head_of(line)
+        if head is None or (head.task, head.name) != (task, fact.run_id):
             raise LedgerChangedError
-        return receipt_in(line, where=where)
+        if not is_whole(line, head):
+            raise LedgerChangedError
+        return receipt_in(line, head, where=where)
 
     def current(self, task: str, run_id: str) -> Receipt | None:
         """The receipt of a run by its whole id, or None. Raises as ``receipt`` does."""
@@ -137,15 +141,19 @@ class Reading:
         """
         if self.torn is None:
             return
-        of, run_id = whose(self.torn.beginning) or (None, None)
-        if of is None or run_id is None:
-            yield Unreadable(where=self.where(self.torn.line), why=TORN)
-        elif task in (None, of) and run_id not in self.index.runs.get(of, {}):
+        rest, head = self.torn, self.torn.head
+        if not rest.is_cut_short:
+            yield Unreadable(where=self.where(rest.line), why=CHANGED)
+        elif head is None:
+            yield Unreadable(where=self.where(rest.line), why=TORN)
+        elif head.event != "save":
+            return  # a claim that nobody was given
+        elif task in (None, head.task) and head.name not in self.index.runs.get(head.task, {}):
             yield Unreadable(
-                where=self.where(self.torn.line, of, run_id),
+                where=self.where(rest.line, head.task, head.name),
                 why=TORN,
-                task=of,
-                started_at=time_in(run_id),
+                task=head.task,
+                started_at=time_in(head.name),
             )
 
 

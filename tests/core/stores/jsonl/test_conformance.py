@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ubunye_core.stores.jsonl import JsonlStore
-from ubunye_core.stores.jsonl.events import sealed
+from ubunye_core.stores.jsonl.events import line_of
 from ubunye_core.testing import (
     ClaimsAcrossProcesses,
     ClaimsConformance,
@@ -30,8 +30,8 @@ class TestJsonlStore(
     @pytest.fixture
     def put_document(self, store: JsonlStore) -> Callable[[str, str, bytes], None]:
         def put(task: str, run_id: str, document: bytes) -> None:
-            whose = f'{{"event":"save","task":"{task}","run_id":"{run_id}","receipt":'
+            held = b',"receipt":' + document.replace(b"\n", b" ")
             with open(store.path, "ab") as file:
-                file.write(sealed(whose.encode() + document.replace(b"\n", b" ")))
+                file.write(line_of("save", task, run_id, held))
 
         return put

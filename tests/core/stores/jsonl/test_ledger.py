@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import threading
@@ -211,6 +212,44 @@ def test_a_changed_line_counts_as_the_damaged_record_of_its_run(store: JsonlStor
     assert list(store.search(A_TASK)) == []
     with pytest.raises(BadReceiptError):
         store.load(A_TASK, "run-1")
+
+
+DAMAGE = {
+    "a letter": b"x",
+    "an end of line": b"\n",
+    "a zero": b"\0",
+    "zeros": b"\0" * 700,
+    "another line": b'"}\n{"event":"',
+}
+
+
+def overwritten(content: bytes, at: int, patch: bytes) -> bytes:
+    return (content[:at] + patch + content[at + len(patch) :])[: len(content)]
+
+
+@pytest.mark.parametrize("patch", DAMAGE)
+def test_damage_anywhere_is_told_to_all_whose_answer_it_changes(
+    store: JsonlStore, patch: str
+) -> None:
+    other_task = "pay/monthly/send"
+    store.save(a_receipt(status=Status.RUNNING))
+    store.save(a_receipt(task=other_task, run_id="q"))
+    add(store, saved_line(a_receipt(run_id="torn"))[:400])
+    store.save(a_receipt())
+    store.claim(OCTOBER, run_id="c", lease=LONG)
+    store.save(a_receipt(task=other_task, run_id="r", started_at=at(3)))
+    content, holder = store.path.read_bytes(), store.holder(OCTOBER)
+    answers = {task: list(store.search(task)) for task in (A_TASK, other_task)}
+    assert store.search().unreadable == ()
+    damaged = store.path.with_name("damaged.jsonl")
+    for position in range(0, len(content) - 1, 9):
+        damaged.write_bytes(overwritten(content, position, DAMAGE[patch]))
+        reader = JsonlStore(damaged)
+        for task, answer in answers.items():
+            found = reader.search(task)
+            assert found.unreadable or list(found) == answer, position
+        with contextlib.suppress(StoreUnavailableError):
+            assert reader.holder(OCTOBER) == holder, position
 
 
 def test_a_file_of_somebody_else_is_not_written_to(tmp_path: Path) -> None:
