@@ -72,9 +72,9 @@ class RunsOfBatch:
                 )
                 for run in known["runs"]
             ]
+            good = known["version"] == 1 and all(is_segment(run.run_id) for run in runs)
         except (ValueError, TypeError, KeyError, RecursionError):
             return None
-        good = known["version"] == 1 and all(is_segment(run.run_id) for run in runs)
         return cls(_kept(runs)) if good else None
 
 

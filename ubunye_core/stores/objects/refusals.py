@@ -13,7 +13,8 @@ _STATUS = re.compile(r"status code: (\d{3})")
 _ABSENT = frozenset({"NoSuchKey", "BlobNotFound"})
 _NO_BUCKET = frozenset({"NoSuchBucket", "ContainerNotFound"})
 _NO_CLOCK = frozenset({"RequestTimeTooSkewed", "RequestExpired"})
-_NO_KEYS = ("169.254.169.254", "169.254.170.2", "metadata.google.internal", "MissingCredentials")
+_NO_KEYS = ("/latest/api/token", "/latest/meta-data", "169.254.", "metadata.google.internal")
+"""What the client asks for credentials when it was given none."""
 
 
 def code_of(error: BaseException) -> str | None:

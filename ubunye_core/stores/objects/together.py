@@ -18,5 +18,8 @@ def each_of(
     """What ``work`` gives for each, in their order. The first error is raised."""
     if len(items) < 2:
         return [work(item) for item in items]
-    with ThreadPoolExecutor(min(at_once, len(items))) as pool:
-        return list(pool.map(work, items))
+    pool = ThreadPoolExecutor(min(at_once, len(items)))
+    try:
+        return [each.result() for each in [pool.submit(work, item) for item in items]]
+    finally:  # after an error, what has not begun is not waited for
+        pool.shutdown(cancel_futures=True)

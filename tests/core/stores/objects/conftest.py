@@ -96,9 +96,10 @@ def as_reader(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ObjectStore]:
 
 
 @pytest.fixture
-def url(moto: Moto) -> str:
-    """The URL of an empty store."""
-    return moto.url(f"test-{uuid.uuid4().hex[:12]}")
+def url(moto: Moto) -> Iterator[str]:
+    """The URL of an empty store, in a server that does not fail."""
+    yield moto.url(f"test-{uuid.uuid4().hex[:12]}")
+    moto.fail_no_more()
 
 
 @pytest.fixture

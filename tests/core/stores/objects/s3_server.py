@@ -2,7 +2,8 @@
 
 ``python -m tests.core.stores.objects.s3_server`` says its port. Writes are let in one by one:
 moto looks at a condition first and writes then. ``/_watch`` tells how many requests there were and
-forgets them; ``/_fault`` makes the next ones fail; ``/_load`` fills a bucket without requests.
+forgets them; ``/_fault`` makes the next ones fail; ``/_clock`` sets the server's clock wrong;
+``/_load`` fills a bucket without requests.
 Who signs as ``READER`` may only read.
 """
 
@@ -13,6 +14,8 @@ import sys
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable
+from datetime import timedelta
+from email.utils import format_datetime, parsedate_to_datetime
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -29,6 +32,7 @@ class Watched:
         self._writing, self._lock = threading.Lock(), threading.Lock()
         self._seen: Counter[str] = Counter()
         self._faults: list[dict[str, Any]] = []
+        self._ahead = timedelta(0)
 
     def __call__(self, environ: dict[str, Any], start: Callable[..., Any]) -> Iterable[bytes]:
         method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
@@ -40,16 +44,19 @@ class Watched:
         with self._lock:
             self._seen[kind] += 1
             fault = next((f for f in self._faults if f["kind"] == kind and f["key"] in path), None)
-            if fault is not None:
+            if fault is not None and fault["skip"]:
+                fault["skip"] -= 1
+                fault = None
+            elif fault is not None:
                 fault["times"] -= 1
                 self._faults = [each for each in self._faults if each["times"] > 0]
-        if fault is not None and not fault.get("after"):
+        if fault is not None and not fault["after"]:
             return _refuse(start, fault["status"], fault["code"])
         if method in _WRITES and f"Credential={READER}/" in environ.get("HTTP_AUTHORIZATION", ""):
             start("403 Forbidden", [("Content-Length", str(len(_DENIED)))])
             return [_DENIED]
         if method not in _WRITES:
-            return self._application(environ, start)
+            return self._application(environ, self._dated(start))
         with self._writing:
             answer = list(self._application(environ, start if fault is None else _nobody))
         return answer if fault is None else _refuse(start, fault["status"], fault["code"])
@@ -62,9 +69,24 @@ class Watched:
         with self._lock:
             seen = dict(self._seen)
             self._seen.clear()
+            if path == "/_clock":
+                self._ahead = timedelta(seconds=given)
             if path == "/_fault":
-                self._faults.append(given)
+                self._faults = [given] if given else []
         return seen
+
+    def _dated(self, start: Callable[..., Any]) -> Callable[..., Any]:
+        """Answers with the dates that the server's clock gives."""
+
+        def started(status: str, headers: list[tuple[str, str]], *info: object) -> Any:
+            return start(status, [(name, self._shifted(name, text)) for name, text in headers])
+
+        return started
+
+    def _shifted(self, name: str, text: str) -> str:
+        if name.lower() != "last-modified":
+            return text
+        return format_datetime(parsedate_to_datetime(text) + self._ahead, usegmt=True)
 
 
 def _nobody(status: str, headers: list[tuple[str, str]], info: object = None) -> None:

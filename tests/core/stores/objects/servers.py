@@ -15,7 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import obstore
 import pytest
+from obstore.store import S3Store
 
 ROOT = Path(__file__).parents[4]
 BUCKETS = ROOT / ".buckets" / "node_modules" / ".bin"
@@ -37,9 +39,20 @@ class Server:
     def url(self, prefix: str, bucket: str = BUCKET) -> str:
         return f"s3://{bucket}/{prefix}?endpoint={self.endpoint}&region=us-east-1"
 
-    def put(self, key: str, document: bytes, bucket: str = BUCKET) -> None:
+    def put(self, key: str, document: bytes) -> None:
         """Put an object without conditions, as another program does."""
-        ask(f"{self.endpoint}/{bucket}/{key}", "PUT", document)
+        client = S3Store(
+            BUCKET,
+            endpoint=self.endpoint,
+            access_key_id="ANOTHER",
+            secret_access_key=SECRET,
+            client_options={"allow_http": True},
+        )
+        obstore.put(client, key, document)
+
+    def put_by_its_address(self, key: str, document: bytes) -> None:
+        """Put an object under a key that the client of the store does not take."""
+        ask(f"{self.endpoint}/{BUCKET}/{key}", "PUT", document)
 
 
 class Moto(Server):
@@ -49,10 +62,32 @@ class Moto(Server):
         """How many requests of each kind there were since the last look."""
         return json.loads(ask(f"{self.endpoint}/_watch", "GET"))
 
-    def fail(self, kind: str, key: str, status: int, code: str, times: int, after: bool) -> None:
-        """Let requests fail; ``after``: what they ask for is done, and the answer gets lost."""
-        given = {"kind": kind, "key": key, "status": status, "code": code, "times": times}
-        ask(f"{self.endpoint}/_fault", "POST", json.dumps({**given, "after": after}).encode())
+    def fail(
+        self,
+        kind: str,
+        key: str,
+        status: int,
+        code: str,
+        *,
+        times: int = 1,
+        skip: int = 0,
+        after: bool = False,
+    ) -> None:
+        """Let requests fail, after ``skip`` that do not.
+
+        ``after``: what they ask for is done, and the answer gets lost.
+        """
+        given = {"kind": kind, "key": key, "status": status, "code": code}
+        given |= {"times": times, "skip": skip, "after": after}
+        ask(f"{self.endpoint}/_fault", "POST", json.dumps(given).encode())
+
+    def set_clock_ahead(self, seconds: float) -> None:
+        """Let the server's clock be wrong."""
+        ask(f"{self.endpoint}/_clock", "POST", json.dumps(seconds).encode())
+
+    def fail_no_more(self) -> None:
+        ask(f"{self.endpoint}/_fault", "POST", b"null")
+        self.set_clock_ahead(0)
 
     def load(self, documents: dict[str, bytes]) -> None:
         """Fill the bucket at once."""
