@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from ubunye_core.receipt import Status
-from ubunye_core.stores.events import STANDING_FIRST, asked_variables
+from ubunye_core.stores.events import asked_variables
 from ubunye_core.times import as_utc
 
 DAMAGED = "(status IS NULL OR started_at IS NULL OR batch_key IS NULL)"
@@ -16,7 +16,7 @@ KEYS = ("task", "run_id", "event", "turn", "status", "started_at")
 WHOLE = (*KEYS, "batch_key", "document")
 """What a receipt is read and checked from."""
 NOTHING = "FALSE"
-NEWEST_FIRST = "started_at DESC NULLS FIRST, run_id DESC NULLS FIRST"
+_RUNNING = f"'{Status.RUNNING.value}'"
 
 
 def quoted(text: str) -> str:
@@ -65,6 +65,12 @@ def that_fit(
     return conditions
 
 
+def not_ended(task: str | None) -> str:
+    """The condition of runs none of whose events is an end: one that ended never runs again."""
+    name = "concat(coalesce(task, ''), '/', coalesce(run_id, ''))"
+    return f"{name} NOT IN ({select([name], [*of_task(task), f'status <> {_RUNNING}'])})"
+
+
 def _has(name: str, text: str) -> str:
     if not (name.isprintable() and text.isprintable()):
         return "TRUE"  # nothing is spelled that a parser could see otherwise; the receipt tells
@@ -76,43 +82,36 @@ def select(columns: Sequence[str], where: Sequence[str] = ()) -> str:
     return f"SELECT {', '.join(columns)} FROM events{_where(where)}"
 
 
-def standing(columns: Sequence[str], *, of: Sequence[str] = (), fitting: Sequence[str] = ()) -> str:
-    """The rows that stand, of the runs that ``of`` names, and that fit or are damaged.
+def or_damaged(fitting: Sequence[str]) -> list[str]:
+    """Conditions, or damage: what cannot be told may fit."""
+    return [f"(({' AND '.join(fitting)}) OR {DAMAGED})"] if fitting else []
 
-    Which events of a run fit does not tell whether the one that stands does; but a run none of
-    whose events fits needs no further look.
-    """
-    few = " AND ".join(fitting)
-    among = [*of, f"run_id IN ({select(['run_id'], [*of, f'({few} OR {DAMAGED})'])})"]
-    inner = (
-        f"SELECT *, row_number() OVER (PARTITION BY task, run_id ORDER BY {STANDING_FIRST}) "
-        f"AS place FROM events{_where(among if fitting else of)}"
+
+def newest(query: str, count: int) -> str:
+    """So many rows of a query, newest first; rows that do not tell come before all others."""
+    return f"{query} ORDER BY started_at DESC NULLS FIRST LIMIT {count}"
+
+
+def tasks_in_doubt(tasks: Sequence[str]) -> str:
+    """Those of the tasks that have a damaged row, or a run none of whose events is an end."""
+    open_runs = (
+        f"SELECT task, run_id, min(CASE WHEN {DAMAGED} THEN 2 WHEN status = 'running' THEN 1 "
+        f"ELSE 0 END) AS open, max(CASE WHEN {DAMAGED} THEN 1 ELSE 0 END) AS damaged "
+        f"FROM events WHERE {one_of('task', tasks)} GROUP BY task, run_id"
     )
-    last = ["place = 1", *([f"({few} OR {DAMAGED})"] if fitting else [])]
-    return f"SELECT {', '.join(columns)} FROM ({inner}){_where(last)}"
+    return f"SELECT DISTINCT task FROM ({open_runs}) WHERE open > 0 OR damaged > 0"
 
 
-def newest(query: str, limit: int | None) -> str:
-    """The newest rows of a query first, and not more than ``limit``."""
-    return f"{query} ORDER BY {NEWEST_FIRST}" + ("" if limit is None else f" LIMIT {limit}")
-
-
-def settled(tasks: Sequence[str], *, looked_at: int) -> str:
-    """For each task its newest run, and whether anything speaks against believing it."""
-    rows = standing(
-        ("task", "run_id", "status", "started_at", "ended_at", "window_end", "batch_key"),
-        of=[one_of("task", tasks)],
+def last_starts(tasks: Sequence[str], columns: Sequence[str]) -> str:
+    """The events of those runs of each task that started last."""
+    last = (
+        f"SELECT task AS of_task, max(started_at) AS last FROM events "
+        f"WHERE {one_of('task', tasks)} GROUP BY task"
     )
-    ranked = (
-        f"SELECT *, row_number() OVER (PARTITION BY task ORDER BY {NEWEST_FIRST}) AS nth "
-        f"FROM ({rows})"
+    return (
+        f"SELECT {', '.join(columns)} FROM events JOIN ({last}) "
+        f"ON task = of_task AND started_at = last"
     )
-    first = ("run_id", "status", "started_at", "ended_at", "window_end")
-    columns = ", ".join(f"max(CASE WHEN nth = 1 THEN {name} END) AS {name}" for name in first)
-    in_doubt = (
-        f"max(CASE WHEN {DAMAGED} OR (nth <= {looked_at} AND status = 'running') THEN 1 ELSE 0 END)"
-    )
-    return f"SELECT task, {columns}, {in_doubt} AS in_doubt FROM ({ranked}) GROUP BY task"
 
 
 def _where(conditions: Sequence[str]) -> str:

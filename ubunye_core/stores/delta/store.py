@@ -14,6 +14,7 @@ from ubunye_core.stores.delta import sql, upkeep, writing
 from ubunye_core.stores.delta.claims import Claims
 from ubunye_core.stores.delta.place import Place, place_of
 from ubunye_core.stores.delta.reading import Reading
+from ubunye_core.stores.delta.settled import settled
 from ubunye_core.stores.delta.shape import of_events
 from ubunye_core.stores.delta.table import Table, telling, until_it_holds
 from ubunye_core.stores.events import (
@@ -25,7 +26,6 @@ from ubunye_core.stores.events import (
 )
 from ubunye_core.stores.protocol import Found, Unreadable
 
-_HEALTH_LOOKS_AT = 50
 _REMOVED_AT_ONCE = 1_000
 
 
@@ -102,25 +102,20 @@ class DeltaStore:
         """The newest success of a batch and the newest run of it."""
         check_task(task)
         reading = self._reading()
-        key = f"batch_key = {sql.quoted(batch_key(batch))}"
-        fitting = [key] if whole else sql.that_fit(None, None, batch)
-        columns = (*sql.KEYS, "batch_key")
-        standing = sql.standing(columns, of=sql.of_task(task), fitting=fitting)
-        of_batch = reading.events(sql.newest(standing, None))
-        wins = [event for event in of_batch if event.status == Status.SUCCESS]
-        if not wins or any(event.is_damaged for event in of_batch):
+        key = [f"batch_key = {sql.quoted(batch_key(batch))}"] if whole else []
+        newest = reading.search(task, batch=batch, limit=1, more=key)
+        if newest.unreadable or not newest:
             return None
-        found = reading.found(task, [of_batch[0], wins[0]], batch=batch)
-        wanted = {of_batch[0].run_id, wins[0].run_id}
-        return found if {receipt.run_id for receipt in found} == wanted else None
+        if newest[0].status is Status.SUCCESS:
+            return newest
+        wins = reading.search(task, Status.SUCCESS, batch=batch, limit=1, more=key)
+        return Found([newest[0], *wins]) if wins and not wins.unreadable else None
 
     def of_attempt(self, task: str, attempt: Orchestrator) -> Found:
         """The receipts of a task that stand for this attempt."""
         check_task(task)
         reading = self._reading()
-        fitting = [f"attempt_key = {sql.quoted(attempt_key(attempt))}"]
-        standing = reading.events(sql.standing(sql.KEYS, of=sql.of_task(task), fitting=fitting))
-        found = reading.found(task, standing)
+        found = reading.search(task, more=[f"attempt_key = {sql.quoted(attempt_key(attempt))}"])
         return Found(
             (receipt for receipt in found if attempt.is_same_attempt(receipt.orchestrator)),
             found.unreadable,
@@ -128,19 +123,7 @@ class DeltaStore:
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
         """Those of the tasks whose newest run is a success, with that run."""
-        if not tasks:
-            return {}
-        query = sql.settled([check_task(task) for task in tasks], looked_at=_HEALTH_LOOKS_AT)
-        return {
-            str(row["task"]): Settled(
-                run_id=str(row["run_id"]),
-                started_at=row["started_at"],
-                finished_at=row["ended_at"] or row["started_at"],
-                window_end=row["window_end"],
-            )
-            for row in self._reading().tell(query)
-            if not row["in_doubt"] and row["status"] == Status.SUCCESS
-        }
+        return settled(self._reading(), sorted({check_task(task) for task in tasks}))
 
     def scan(self, task: str) -> Iterator[Receipt | Unreadable]:
         """Every receipt of a task."""

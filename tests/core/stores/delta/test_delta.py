@@ -58,7 +58,7 @@ def every_question(store: DeltaStore) -> list[Callable[[], object]]:
     ]
 
 
-def is_unavailable(store: DeltaStore, match: str = "") -> None:
+def is_unavailable(store: DeltaStore, match: str | None = None) -> None:
     for question in every_question(store):
         with pytest.raises(StoreUnavailableError, match=match) as refused:
             question()
