@@ -28,6 +28,7 @@ class Dialect(Protocol):
     """What differs between the databases."""
 
     has_own_clock: bool
+    has_lateral: bool
 
     def engine(self) -> sa.Engine:
         """A new pool of connections; none is opened yet."""
@@ -65,8 +66,8 @@ class Dialect(Protocol):
         """A document as it is read: text, or bytes where the text may be none."""
         ...
 
-    def digest(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[str]:
-        """The SHA-256 of a document, in hexadecimal digits."""
+    def size(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
+        """How many bytes a document has."""
         ...
 
     def names(self) -> sa.FromClause:

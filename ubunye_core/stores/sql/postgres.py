@@ -37,6 +37,7 @@ class Postgres:
     """How PostgreSQL does it."""
 
     has_own_clock = True
+    has_lateral = True
 
     def __init__(self, url: sa.URL, schema: str | None) -> None:
         self._url, self._schema = url, schema
@@ -92,10 +93,9 @@ class Postgres:
         """Text; the server has checked that it is."""
         return column
 
-    def digest(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[str]:
-        """By functions of the server (version 11 and later)."""
-        digest = sa.func.sha256(sa.func.convert_to(column, "UTF8"))
-        return sa.func.encode(digest, "hex", type_=sa.Text)
+    def size(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
+        """From the head of the value; the document is not read."""
+        return sa.func.octet_length(column, type_=sa.BigInteger)
 
     def names(self) -> sa.FromClause:
         """One parameter, however many there are."""

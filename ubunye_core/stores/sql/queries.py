@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from ubunye_core.receipt import Status
 from ubunye_core.stores.sql.database import Dialect
-from ubunye_core.stores.sql.rows import Stored, seal_of
+from ubunye_core.stores.sql.rows import SEALED, Stored
 from ubunye_core.stores.sql.tables import Tables
 
 PAGE = 500
@@ -244,23 +244,28 @@ class Queries:
 
     @cached_property
     def _settled(self) -> Statement:
-        """One statement, and four probes of an index for each task."""
-        receipts = self._tables.receipts
-        named, newest, told = self._dialect.names(), receipts.alias("newest"), receipts.c
-        of_newest = (
-            sa.select(newest.c.run_id)
+        """One statement, and three or four probes of an index for each task."""
+        receipts, named = self._tables.receipts, self._dialect.names()
+        newest = receipts.alias("newest")
+        of_task = (
+            sa.select(newest)
             .where(newest.c.task == named.c.task, newest.c.started_at.is_not(None))
             .order_by(newest.c.started_at.desc(), newest.c.run_id.desc())
             .limit(1)
             .correlate(named)
-            .scalar_subquery()
         )
-        join = sa.and_(told.task == named.c.task, told.run_id == of_newest)
-        columns = (told.run_id, told.status, told.started_at, told.ended_at, told.window_end)
-        digest = self._dialect.digest(told.document).label("digest")
+        if self._dialect.has_lateral:
+            run: Any = of_task.lateral("run")
+            join: sa.ColumnElement[bool] = sa.true()
+        else:
+            run = receipts.alias("run")
+            its_id = of_task.with_only_columns(newest.c.run_id).scalar_subquery()
+            join = sa.and_(run.c.task == named.c.task, run.c.run_id == its_id)
+        told, size = run.c, self._dialect.size(run.c.document).label("size")
+        sealed = (told[name] for name in SEALED)
         return (
-            sa.select(named.c.task, *columns, told.seal, digest)
-            .select_from(named.join(receipts, join))
+            sa.select(*sealed, size, told.seal)
+            .select_from(named.join(run, join))
             .where(told.status == _is(Status.SUCCESS))
             .where(self._none(named, "running"), self._none(named, "placed"))
         )
@@ -313,8 +318,3 @@ def stored(row: Any) -> Stored:
 def as_bytes(document: str | bytes | None) -> bytes:
     """A document as a database gave it."""
     return document.encode() if isinstance(document, str) else document or b""
-
-
-def is_sealed(row: sa.Row[Any]) -> bool:
-    """Whether a row of ``settled`` is as it was saved."""
-    return bool(row.seal == seal_of(row._mapping, row.digest))

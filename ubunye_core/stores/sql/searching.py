@@ -54,12 +54,12 @@ class Searching:
 
     def success(self, task: str, batch: Mapping[str, str], *, whole: bool) -> Found | None:
         """The newest success of a batch and the newest run of it; None where there is doubt."""
-        wanted, pairs = Wanted(task=task), pairs_wanted(batch)
-        if not whole and pairs:
+        pairs = pairs_wanted(batch)
+        if pairs is not None and not whole:
             pairs = self._rarest_first(task, pairs)
-            wanted = None if pairs is None else replace(wanted, pairs=pairs)
-        if wanted is None or pairs is None:
+        if pairs is None:
             return None
+        wanted = Wanted(task=task, pairs=() if whole else pairs)
         asked = self._queries.success(wanted, batch_key(batch) if whole else None)
         receipts: dict[str, Receipt] = {}
         for row in asked.stored(self._connection):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import sqlite3
@@ -34,6 +33,7 @@ class Sqlite:
     """How SQLite does it. One writer at a time; readers are never in the way (WAL)."""
 
     has_own_clock = False
+    has_lateral = False
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -95,9 +95,9 @@ class Sqlite:
         """Bytes: a text column of SQLite may hold what is no text."""
         return sa.cast(column, sa.LargeBinary)
 
-    def digest(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[str]:
-        """By a function of ours."""
-        return sa.func.ubunye_sha256(self.document(column), type_=sa.Text)
+    def size(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[int]:
+        """The length of its bytes."""
+        return sa.func.length(self.document(column), type_=sa.BigInteger)
 
     def names(self) -> sa.FromClause:
         """One parameter, however many there are."""
@@ -131,7 +131,6 @@ class Sqlite:
         connection = sqlite3.connect(
             place, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
         )
-        connection.create_function("ubunye_sha256", 1, _sha256, deterministic=True)
         connection.execute("PRAGMA synchronous = FULL")
         return connection
 
@@ -164,10 +163,6 @@ def share_below(path: Path) -> str | None:
     at = [(fields[1], fields[2]) for fields in mounts if path.is_relative_to(fields[1])]
     kind = max(at, key=lambda mount: len(mount[0]), default=("", ""))[1]
     return kind if kind.startswith(_SHARES) else None
-
-
-def _sha256(document: bytes | None) -> str | None:
-    return None if document is None else hashlib.sha256(document).hexdigest()
 
 
 def open_sqlite(url: str) -> SqlStore:

@@ -19,9 +19,9 @@ from ubunye_core.stores.select import select
 from ubunye_core.stores.sql.claiming import Claiming
 from ubunye_core.stores.sql.database import Database
 from ubunye_core.stores.sql.examining import examine
-from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted, is_sealed
+from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted
 from ubunye_core.stores.sql.repairing import repair
-from ubunye_core.stores.sql.rows import micros, moment_of
+from ubunye_core.stores.sql.rows import micros, moment_of, seal_of
 from ubunye_core.stores.sql.searching import Searching
 from ubunye_core.stores.sql.writing import Writing
 from ubunye_core.times import as_utc
@@ -116,17 +116,18 @@ class SqlStore:
         names = sorted({check_task(task) for task in tasks})
         if not names:
             return {}
-        found = self._database.read(self._queries.settled(names).rows)
-        return {
-            row.task: Settled(
-                run_id=row.run_id,
-                started_at=moment_of(row.started_at),
-                finished_at=moment_of(row.started_at if row.ended_at is None else row.ended_at),
-                window_end=None if row.window_end is None else moment_of(row.window_end),
+        settled = {}
+        for row in self._database.read(self._queries.settled(names).rows):
+            task, run_id, status, started_at, ended_at, window_end, size, seal = tuple(row)
+            if seal != seal_of((task, run_id, status, started_at, ended_at, window_end), size):
+                continue
+            settled[task] = Settled(
+                run_id=run_id,
+                started_at=moment_of(started_at),
+                finished_at=moment_of(started_at if ended_at is None else ended_at),
+                window_end=None if window_end is None else moment_of(window_end),
             )
-            for row in found
-            if is_sealed(row)
-        }
+        return settled
 
     def scan(self, task: str) -> Iterator[Receipt | Unreadable]:
         """Every receipt of a task."""

@@ -20,6 +20,8 @@ Put = Callable[[str, str, bytes], None]
 class SqlConformance(
     StoreConformance, HoldsDocuments, ProcessConformance, ClaimsConformance, ClaimsAcrossProcesses
 ):
+    PARTS = 150  # so that a save does not take longer than the time until a kill
+
     @pytest.fixture
     def put_document(self, store: SqlStore) -> Put:
         return lambda task, run_id, document: place(store, task, run_id, document)
