@@ -87,7 +87,7 @@ def examine(table: Table) -> Iterator[Finding]:
         good=None,
         why="only delta-rs may write a table in a bucket: Spark does not see its conditional writes"
         if root is None
-        else "delta-rs and Spark may both write it where the folder is one file system",
+        else "delta-rs and Spark may write it one after the other, never at once",
     )
     with table.lock:
         if table.is_missing():

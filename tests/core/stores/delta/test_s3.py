@@ -30,11 +30,15 @@ def url(moto: Moto) -> str:  # noqa: F811
     return f"delta+s3://{BUCKET}/{name}?region=us-east-1&endpoint={moto.endpoint}"
 
 
-@pytest.fixture
-def store(url: str) -> DeltaStore:
+def an_empty_store(url: str) -> DeltaStore:
     made = open_delta(url)
     made.save_many([])
     return made
+
+
+@pytest.fixture
+def store(url: str) -> DeltaStore:
+    return an_empty_store(url)
 
 
 def test_a_bucket_keeps_receipts_and_gives_claims(store: DeltaStore) -> None:
@@ -74,6 +78,10 @@ class TestDeltaStoreInABucket(
     LEASE = timedelta(seconds=2)
     WRITERS, RUNS_OF_EACH = 6, 3
     PARTS, LOOKS, KILLS = 200, 3, 5
+
+    @pytest.fixture
+    def store(self, url: str) -> DeltaStore:
+        return an_empty_store(url)
 
     @pytest.fixture
     def put_document(self, store: DeltaStore) -> Callable[[str, str, bytes], None]:
