@@ -22,6 +22,8 @@ from ubunye_core.stores.files.lines import bodies, microseconds
 from ubunye_core.stores.files.place import SUFFIX
 
 MILLISECOND = 1_000
+A_MOMENT = 1_000_000
+"""A second: others may make an id before they note the start. Ours show the millisecond."""
 SKEW = 5 * 60 * 1_000_000
 ANY_TIME = 1 << 62
 _SHOWS_ITS_START = re.compile(
@@ -65,7 +67,7 @@ def by_name(names: Sequence[str], since: datetime | None, few: bool) -> Iterator
         few: Whether a few of the newest are likely to be all that is looked at.
     """
     if since is not None:
-        first = microseconds(since) // MILLISECOND
+        first = (microseconds(since) - A_MOMENT) // MILLISECOND
         if first > 0:
             text = f"{first:012x}"
             first_name = f"{text[:8]}-{text[8:]}"
@@ -80,8 +82,12 @@ def by_name(names: Sequence[str], since: datetime | None, few: bool) -> Iterator
 
 
 def _candidate(name: str) -> Candidate:
-    shown = int(name[:8] + name[9:13], 16)
-    return Candidate(name, shown * MILLISECOND + MILLISECOND - 1, shows_start=True)
+    return Candidate(name, _shown(name) * MILLISECOND + A_MOMENT, shows_start=True)
+
+
+def _shown(name: str) -> int:
+    """The milliseconds since 1970 that a name shows."""
+    return int(name[:8] + name[9:13], 16)
 
 
 def by_date(
@@ -159,7 +165,7 @@ def _backwards(hints: Hints, waiting: set[str]) -> Iterator[Candidate]:
         if len(shows_start(ready)) != len(ready):
             raise HintsFailError
         for candidate in map(_candidate, ready):
-            if candidate.newest // MILLISECOND <= newest_before:
+            if _shown(candidate.name) <= newest_before:
                 break
             given.add(candidate.name)
             yield candidate
