@@ -14,7 +14,8 @@ from ubunye_core.batch import Scalar, agrees
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.objects.bucket import Listed
 
-MOST = 200_000
+MOST = 100_000
+"""A fact takes about half a kilobyte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,28 +36,45 @@ class Wanted:
 
 
 class Facts:
-    """Facts by key. Threads may share it."""
+    """Facts by task and key. Threads may share it."""
 
     def __init__(self) -> None:
-        self._facts: dict[str, _Fact] = {}
+        self._of_task: dict[str, dict[str, _Fact]] = {}
 
-    def learn(self, listed: Listed, receipt: Receipt) -> None:
-        """Remember what a version of an object says, once its run has ended."""
+    def learn(self, task: str, listed: Listed, receipt: Receipt) -> None:
+        """Remember what a version of an object says, once its run has ended.
+
+        Where that would be too much, other tasks are forgotten first.
+        """
         if listed.e_tag is None or not receipt.status.is_final:
             return
-        if len(self._facts) >= MOST:
-            self._facts = {}
-        self._facts[listed.key] = _Fact(
+        known = self._of_task.setdefault(task, {})
+        if sum(map(len, self._of_task.values())) >= MOST:
+            self._of_task = {task: known}
+            if len(known) >= MOST:
+                return
+        known[listed.key] = _Fact(
             listed.e_tag, receipt.status, receipt.started_at, receipt.variables
         )
 
-    def rule_out(self, listed: Listed, wanted: Wanted) -> bool:
+    def rule_out(self, task: str, listed: Listed, wanted: Wanted) -> bool:
         """Whether it is known that this version of an object is not asked for."""
-        fact = self._facts.get(listed.key)
+        fact = self._of_task.get(task, {}).get(listed.key)
         if fact is None or fact.e_tag != listed.e_tag:
             return False
         return (
             (wanted.status is not None and fact.status is not wanted.status)
             or (wanted.since is not None and fact.started_at < wanted.since)
-            or (wanted.batch is not None and not agrees(fact.variables, wanted.batch))
+            or (wanted.batch is not None and _is_for_other_data(fact.variables, wanted.batch))
         )
+
+
+def _is_for_other_data(variables: Mapping[str, Scalar], wanted: Mapping[str, str]) -> bool:
+    """Whether these variables do not agree with those wanted; mostly told by a glance."""
+    for name, text in wanted.items():
+        value = variables.get(name)
+        if value is None:
+            return True
+        if isinstance(value, str) and value != text and "://" not in value + text:
+            return True
+    return not agrees(variables, wanted)

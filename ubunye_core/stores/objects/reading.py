@@ -119,7 +119,7 @@ class Reader:
             if not chunk:
                 break
             done += size
-            asked = [each for each in chunk if not self._facts.rule_out(each, wanted)]
+            asked = [each for each in chunk if not self._facts.rule_out(task, each, wanted)]
             for look in each_of(lambda each: self.look(task, each), asked):
                 if isinstance(look, Receipt):
                     receipts.append(look)
@@ -150,7 +150,7 @@ class Reader:
                 where=printable(error.where), why=error.why, task=task, started_at=time_in(run_id)
             )
         if stored.e_tag == listed.e_tag:
-            self._facts.learn(listed, receipt)
+            self._facts.learn(task, listed, receipt)
         return receipt
 
     def decode(self, key: str, stored: Stored) -> Receipt:
