@@ -139,21 +139,16 @@ class Reading:
         return self._of_ids([_is(task)], run_ids)
 
     def _of_ids(self, where: Sequence[str], run_ids: Iterable[str]) -> list[Event]:
-        ids = sorted(set(run_ids))
-        if not ids:
-            return []
-        low, high = sql.quoted(ids[0]), sql.quoted(ids[-1])
-        conditions = [*where, f"coalesce(run_id, '') >= {low} AND coalesce(run_id, '') <= {high}"]
-        if ids[0]:  # else there are rows without a name, and columns with nothing do not compare
-            conditions = [*where, f"run_id >= {low} AND run_id <= {high}"]
-            if len(ids) <= _BY_NAME:
-                conditions.append(sql.one_of("run_id", ids))
-        wanted = set(ids)
-        return [
-            event
-            for event in self.events(sql.select(sql.WHOLE, conditions))
-            if event.run_id in wanted
-        ]
+        ids, found = sorted(set(run_ids)), list[Event]()
+        for first in range(0, len(ids), _BY_NAME):
+            part = ids[first : first + _BY_NAME]
+            if part[0]:
+                low, high = sql.quoted(part[0]), sql.quoted(part[-1])
+                named = f"run_id >= {low} AND run_id <= {high} AND {sql.one_of('run_id', part)}"
+            else:  # a row without a name, which compares with nothing
+                named = sql.one_of("coalesce(run_id, '')", part)
+            found += self.events(sql.select(sql.WHOLE, [*where, named]))
+        return found
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ class Table:
         Raises:
             LostError: another commit came first.
         """
-        table = self._handle()
+        table = self.seen()
         data = pa.Table.from_pylist([dict(row) for row in rows], schema=self._shape.schema)
         self._write(table, data, elected_by, mode="append")
 
@@ -143,12 +143,12 @@ class Table:
     ) -> None:
         """Put rows in the place of those that a condition names, in one commit; see ``append``."""
         data = pa.Table.from_pylist([dict(row) for row in rows], schema=self._shape.schema)
-        self._write(self._handle(), data, elected_by, mode="overwrite", predicate=where)
+        self._write(self.seen(), data, elected_by, mode="overwrite", predicate=where)
 
     def delete(self, where: str) -> None:
         """Remove the rows that a condition names, in one commit; see ``append``."""
         with telling(self.place, "written"):
-            self._handle().delete(where, writer_properties=written_like())
+            self.seen().delete(where, writer_properties=written_like())
 
     def _write(self, table: DeltaTable, data: pa.Table, elected_by: Elections, **how: Any) -> None:
         now_in_ms = int(time.time() * 1000)  # without it, Delta would never forget them
@@ -172,7 +172,8 @@ class Table:
             if self.place.root is not None:
                 disk.put_to_disk(self.place.root, before + 1, table.version())
 
-    def _handle(self) -> DeltaTable:
+    def seen(self) -> DeltaTable:
+        """The handle at the version it was last brought to; hold ``lock`` while it is used."""
         assert self._table is not None, "look at the table before it is changed"
         return self._table
 

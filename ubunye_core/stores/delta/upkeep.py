@@ -29,18 +29,14 @@ def after_an_append(table: Table, partition: tuple[str, str]) -> None:
     """
     only = (partition[0], "=", partition[1])
     try:
-        with table.lock:
-            now = table.now()
-            with telling(table.place, "compacted"):
-                files = now.file_uris(file_pruning_predicate=[only])
-                if files and len(files) % DUE_AT == 0:
-                    now.optimize.compact(
-                        [only],
-                        target_size=_LARGE,
-                        writer_properties=written_like(),
-                    )
-                if now.version() % SWEEP_EVERY == 0:
-                    now.vacuum(dry_run=False)
+        with table.lock, telling(table.place, "compacted"):
+            seen = table.seen()  # at the version of this writer's own commit
+            sweeps = seen.version() % SWEEP_EVERY == 0
+            files = seen.file_uris(file_pruning_predicate=[only])
+            if files and len(files) % DUE_AT == 0:
+                seen.optimize.compact([only], target_size=_LARGE, writer_properties=written_like())
+            if sweeps:
+                seen.vacuum(dry_run=False)
     except (StoreUnavailableError, LostError) as error:
         logger.info("The files of %s were not joined now: %s", partition[1], error)
 

@@ -176,6 +176,21 @@ def test_an_open_store_notices_that_its_table_was_replaced(store: DeltaStore, ro
     assert [receipt.run_id for receipt in store.search()] == ["new"]
 
 
+def test_a_reader_that_slept_while_the_log_was_cleaned_up_sees_what_is_new(
+    store: DeltaStore, root: Path
+) -> None:
+    store.save(a_receipt())
+    sleeper = open_delta(store.url)
+    assert len(sleeper.search()) == 1
+    for number in range(105):
+        store.save(a_receipt(run_id=f"run-{number}", status=Status.RUNNING))
+    for commit in (root / "_delta_log").glob("*.json"):
+        if int(commit.stem) < 99:
+            commit.unlink()
+    for handle in (sleeper, store, open_delta(store.url)):
+        assert len(handle.search()) == 105
+
+
 def test_a_row_that_disagrees_with_its_document_is_unreadable_and_hides_nothing(
     store: DeltaStore,
 ) -> None:
