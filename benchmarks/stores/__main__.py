@@ -21,20 +21,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from benchmarks.stores import asking, cases, data
-from benchmarks.stores.cases import BARE, FOREIGN, HINTS, Case, Figures
+from benchmarks.stores.cases import BARE, FOREIGN, HINTS, STATES, Case, Figures
 from benchmarks.stores.data import Folder
-from benchmarks.stores.report import tell
+from benchmarks.stores.report import line, tell
+
+
+class Options(Protocol):
+    """What of the command line decides what is measured."""
+
+    only: str
+    rounds: int
+    states: list[str]
 
 
 class Run:
     """One run of the benchmark over its folders."""
 
-    def __init__(self, one: Folder, small: Folder, many: Folder, only: str, rounds: int) -> None:
+    def __init__(self, one: Folder, small: Folder, many: Folder, options: Options) -> None:
         self.one, self.small, self.many = one, small, many
-        self.only, self.most_rounds = only, rounds
+        self.only, self.most_rounds, self.states = options.only, options.rounds, options.states
         self.peer: dict[str, asking.Timed] = {}
         self.peer_counts: dict[str, list[asking.Counts]] = {}
         self.repairs: dict[str, tuple[float, float]] = {}
@@ -46,17 +54,18 @@ class Run:
         has_peer = Path(asking.PYTHON["peer"]).exists()
         if has_peer:
             self._ask_peer()
-        self._state(BARE, None, None)
-        self._clean()
+        if BARE in self.states:
+            self._state(BARE, None, None)
+            self._clean()
         keeps_hints = self._repair()
-        if keeps_hints:
+        if keeps_hints and HINTS in self.states:
             self._state(HINTS, None, None)
-        if keeps_hints and has_peer:
+        if keeps_hints and has_peer and HINTS in self.states:
             for case in cases.while_saving(self.one):
                 self._case(case, self.one, {})
             data.clean(self.one)
             self._repair("one")
-        if has_peer:
+        if has_peer and FOREIGN in self.states:
             batch = self.one.facts["batches"]["foreign"]["batch"]
             self._state(FOREIGN, self._foreign(self.one, batch), self._foreign(self.many, batch))
         self._clean()
@@ -120,6 +129,7 @@ class Run:
             figures.growth = figures.ours.cpu_median(0) / tenth.cpu_median(0)
         figures.missed = cases.judge(figures)
         self.figures.append(figures)
+        _progress(line(figures))
 
     def _measure(self, case: Case, folder: Folder) -> Figures:
         ours = self._timed(case, folder)
@@ -169,6 +179,7 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a tenth of both")
     parser.add_argument("--rounds", type=int, default=5, help="at most so many fresh processes")
     parser.add_argument("--only", default="", help="questions whose name has this in it")
+    parser.add_argument("--states", type=lambda text: text.split(","), default=list(STATES))
     parser.add_argument("--place", type=Path, help="keeps the folders of receipts")
     parser.add_argument("--check", action="store_true", help="fail where a bar is missed")
     parser.add_argument("--json", action="store_true")
@@ -193,7 +204,7 @@ def _run(place: Path, receipts: int, tasks: int, options: argparse.Namespace) ->
         _progress(f"{number:,} x {count:,} receipts")
         folders.append(data.folder(place, number, count))
         data.warm(folders[-1].root)
-    run = Run(*folders, only=options.only, rounds=options.rounds)
+    run = Run(*folders, options)
     run.all()
     return run
 

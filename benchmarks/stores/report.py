@@ -32,13 +32,14 @@ def tell(run: Run) -> None:
     )
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|")
     for each in run.figures:
-        print(_line(each))
+        print(line(each))
     missed = [it for it in run.figures if it.missed]
     print()
     print(f"{len(run.figures) - len(missed)} of {len(run.figures)} keep their bars.")
 
 
-def _line(it: Figures) -> str:
+def line(it: Figures) -> str:
+    """One question's figures, and its bars."""
     growth = "" if it.growth is None else f"{it.growth:.1f}x"
     bars = f"MISSED {'; '.join(map(str, it.missed))}" if it.missed else _bars(it.case)
     last = it.case.calls - 1
