@@ -19,7 +19,9 @@ MOST = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Fact:
+class Fact:
+    """What one version of an object says of a run that has ended."""
+
     e_tag: str
     status: Status
     started_at: datetime
@@ -39,7 +41,21 @@ class Facts:
     """Facts by task and key. Threads may share it."""
 
     def __init__(self) -> None:
-        self._of_task: dict[str, dict[str, _Fact]] = {}
+        self._of_task: dict[str, dict[str, Fact]] = {}
+
+    def of_task(self, task: str) -> dict[str, Fact]:
+        """What is known of a task's receipts, by key."""
+        return dict(self._of_task.get(task, {}))
+
+    def add(self, task: str, facts: Mapping[str, Fact]) -> None:
+        """Take over what somebody has kept; what is known already stays."""
+        if sum(map(len, self._of_task.values())) + len(facts) <= MOST:
+            self._of_task[task] = {**facts, **self._of_task.get(task, {})}
+
+    def is_known(self, task: str, listed: Listed) -> bool:
+        """Whether something is known of this version of an object."""
+        fact = self._of_task.get(task, {}).get(listed.key)
+        return fact is not None and fact.e_tag == listed.e_tag
 
     def learn(self, task: str, listed: Listed, receipt: Receipt) -> None:
         """Remember what a version of an object says, once its run has ended.
@@ -53,7 +69,7 @@ class Facts:
             self._of_task = {task: known}
             if len(known) >= MOST:
                 return
-        known[listed.key] = _Fact(
+        known[listed.key] = Fact(
             listed.e_tag, receipt.status, receipt.started_at, receipt.variables
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 
@@ -11,8 +12,9 @@ from ubunye_core.names import check_run_id, check_task, is_segment
 from ubunye_core.receipt import Receipt
 from ubunye_core.runids import A_NAME_SHOWS, time_in
 from ubunye_core.stores.objects.bucket import Bucket, Listed, Stored
-from ubunye_core.stores.objects.facts import Facts, Wanted
+from ubunye_core.stores.objects.facts import Fact, Facts, Wanted
 from ubunye_core.stores.objects.hints import Hints
+from ubunye_core.stores.objects.kept import read_facts
 from ubunye_core.stores.objects.marks import before
 from ubunye_core.stores.objects.together import each_of
 from ubunye_core.stores.protocol import Found, Unreadable
@@ -21,6 +23,8 @@ from ubunye_core.stores.select import select
 SUFFIX = ".json"
 CHUNK = 256
 _LEAST = 16
+_MANY = 100
+_AGAIN = 300.0
 _CLOCKS = timedelta(days=1)
 """By how much the clocks of a writer and of the server may differ, generously."""
 
@@ -35,6 +39,7 @@ class Reader:
 
     def __init__(self, bucket: Bucket, hints: Hints) -> None:
         self._bucket, self._hints, self._facts = bucket, hints, Facts()
+        self._brought: dict[str, float] = {}
 
     def entries(self, task: str, *, after: str | None = None) -> Iterator[list[Listed]]:
         """The objects that are a task's receipts, by key, in pages."""
@@ -85,7 +90,21 @@ class Reader:
                 if found is not None:
                     return found
         listed = [each for page in self.entries(task) for each in page]
+        if limit is None and wanted != Wanted():
+            self._bring_facts(task, listed)
         return self._found(task, listed, wanted, limit)
+
+    def facts(self, task: str) -> dict[str, Fact]:
+        """What is known of a task's receipts, by key."""
+        return self._facts.of_task(task)
+
+    def _bring_facts(self, task: str, listed: list[Listed]) -> None:
+        """Take over the facts that a repair has kept, where many objects would have to be read."""
+        unknown = sum(not self._facts.is_known(task, each) for each in listed)
+        then = self._brought.get(task)
+        if unknown > _MANY and (then is None or time.monotonic() - then > _AGAIN):
+            self._brought[task] = time.monotonic()
+            self._facts.add(task, read_facts(self._bucket, task))
 
     def _after(self, task: str, start: str, wanted: Wanted, limit: int | None) -> Found | None:
         """The answer from the names after this one; None where earlier ones may belong to it."""

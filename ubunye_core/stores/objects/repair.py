@@ -11,6 +11,7 @@ from ubunye_core.receipt import Receipt
 from ubunye_core.stores.capabilities import Repaired
 from ubunye_core.stores.objects.bucket import Bucket, Listed
 from ubunye_core.stores.objects.hints import Hints
+from ubunye_core.stores.objects.kept import write_facts
 from ubunye_core.stores.objects.marks import Marks
 from ubunye_core.stores.objects.of_batch import RunsOfBatch
 from ubunye_core.stores.objects.reading import CHUNK, Reader
@@ -32,6 +33,7 @@ def repair(
         marks = Marks()
         batches: dict[Batch, RunsOfBatch] = defaultdict(RunsOfBatch)
         damaged: list[tuple[Listed, Unreadable]] = []
+        there: set[str] = set()
         for page in reader.entries(task):
             for start in range(0, len(page), CHUNK):
                 part = page[start : start + CHUNK]
@@ -41,6 +43,7 @@ def repair(
                 for run in runs:
                     batches[run.batch] = batches[run.batch].with_runs([run])
                 count += len(runs)
+                there |= {listed.key for listed in part}
                 damaged += [
                     (listed, look)
                     for listed, look in zip(part, looks, strict=True)
@@ -53,6 +56,7 @@ def repair(
             else:
                 moved.append(place)
         hints.complete(task, marks, batches)
+        write_facts(bucket, task, {k: f for k, f in reader.facts(task).items() if k in there})
     return Repaired(hints=count, set_aside=tuple(moved), left=tuple(left))
 
 

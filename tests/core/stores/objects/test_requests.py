@@ -21,6 +21,7 @@ from ubunye_core.stores.objects.marks import Marks
 from ubunye_core.testing import A_TASK, a_receipt, at
 
 MANY = 10_000
+FACTS = f".hints/{A_TASK}/facts"
 
 
 def a_run(number: int, **changes: object) -> Receipt:
@@ -81,13 +82,39 @@ def test_later_polls_for_a_batch_that_is_not_there_read_only_what_is_new(
     wanted = {"month": "2031-01"}
     moto.seen()
     assert not store.search(A_TASK, batch=wanted)
-    assert moto.seen() == {"LIST": 2, "GET": 1200}
+    assert moto.seen() == {"LIST": 3, "GET": 1200}  # two of receipts, one of what a repair kept
     assert not store.search(A_TASK, batch=wanted)
     assert moto.seen() == {"LIST": 2}
     load(store, [a_run(1300, status=Status.RUNNING), a_run(5, host="another")])
     for _ in range(2):
         assert not store.search(A_TASK, batch=wanted)
     assert moto.seen() == {"LIST": 4, "GET": 3}  # two are new, and one of them still runs
+
+
+def test_a_repair_keeps_facts_for_a_process_that_looks_once(
+    moto: Moto, store: ObjectStore, load: Callable[[ObjectStore, list[Receipt]], None]
+) -> None:
+    runs = [a_run(number, variables={"month": f"m{number % 3}"}) for number in range(1200)]
+    load(store, runs)
+    assert store.repair().hints == 1200
+    wanted = {"month": "m7"}
+    moto.seen()
+    assert not open_objects(store.url).search(A_TASK, batch=wanted)
+    assert moto.seen() == {"LIST": 3, "GET": 2}
+    changed = replace(runs[5], variables=wanted)
+    load(store, [changed, a_run(2000), a_run(2001, variables=wanted)])
+    moto.seen()
+    found = open_objects(store.url).search(A_TASK, batch=wanted)
+    assert [run.run_id for run in found][1:] == [changed.run_id]
+    assert len(found) == 2
+    assert moto.seen() == {"LIST": 3, "GET": 5}
+    first, second = (each.key for page in store._bucket.listed(FACTS) for each in page)
+    store._bucket.write(first, b'{"version": 1, "facts": [7]}', over=store._bucket.get(first))
+    assert list(open_objects(store.url).search(A_TASK, batch=wanted)) == list(found)
+    store.remove(A_TASK, [run.run_id for run in runs[:600]])
+    store.repair()
+    assert [each.key for page in store._bucket.listed(FACTS) for each in page] == [first]
+    assert second != first
 
 
 def test_a_save_takes_few_requests_and_a_heartbeat_two(moto: Moto, store: ObjectStore) -> None:
