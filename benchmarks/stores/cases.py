@@ -122,7 +122,7 @@ def of_one_task(one: Folder, state: str, foreign: str | None) -> list[Case]:
             request={"question": "list", "task": task, "n": 50},
             expected=newest[:50],
             peer="newest 50",
-            first=15,
+            first=15 * share,
             grows=state == HINTS,
         ),
         Case(
@@ -240,7 +240,8 @@ def while_saving(one: Folder) -> list[Case]:
     for side, who in (("ours", "we save"), ("peer", "the peer saves")):
         (poll,) = _polls(one, ("absent",))
         name = f"{poll.name}, {who} between"
-        cases.append(Case(**{**vars(poll), "name": name, "between": side}))
+        told = {"name": name, "between": side, "later_opens": None}  # new runs must be opened
+        cases.append(Case(**{**vars(poll), **told}))
     return cases
 
 
