@@ -8,19 +8,10 @@ from typing import Any
 
 import pytest
 
-from tests.spark.delta.tables import an_empty_store
+from tests.spark.delta.tables import QUICK, an_empty_store
 from tests.spark.sessions import JARS
 from ubunye_core.stores.spark import SparkStore
 
-# Thousands of queries on a handful of rows: what helps a large one only costs here.
-QUICK = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.sql.adaptive.enabled": "false",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
-    "spark.databricks.delta.snapshotPartitions": "1",
-}
 _numbers = itertools.count()
 
 

@@ -13,6 +13,17 @@ from ubunye_core.stores.spark.table import Table
 
 NOW = datetime(2026, 10, 16, tzinfo=UTC)
 
+# Thousands of queries on a handful of rows: what helps a large one only costs here.
+QUICK = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "2",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.databricks.delta.writeChecksumFile.enabled": "false",
+}
+
 
 def an_empty_store(table: str) -> SparkStore:
     """The store of a table, which it makes."""

@@ -25,6 +25,17 @@ _HINTS = {
 }
 
 
+_LOST = frozenset(
+    {
+        "DELTA_METADATA_CHANGED",
+        "DELTA_PROTOCOL_CHANGED",
+        "DELTA_TABLE_ALREADY_EXISTS",
+        "TABLE_OR_VIEW_ALREADY_EXISTS",
+    }
+)
+"""Names of errors that say that another came first; so do all that speak of concurrency."""
+
+
 class LostError(Exception):
     """Another writer has committed first: look again."""
 
@@ -62,10 +73,7 @@ def telling(table: str, done: str) -> Iterator[None]:
         raise
     except Exception as error:
         name = name_of(error)
-        if "CONCURRENT" in name.upper() or name in (
-            "MetadataChangedException",
-            "DELTA_METADATA_CHANGED",
-        ):
+        if "CONCURRENT" in name.upper() or name in _LOST:
             raise LostError(name) from None
         kind = NoTableError if name == "TABLE_OR_VIEW_NOT_FOUND" else StoreUnavailableError
         raise kind(

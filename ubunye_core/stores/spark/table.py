@@ -164,8 +164,12 @@ class Table:
             "made",
         )
 
-    def until_it_holds(self, work: Callable[[], Answer]) -> Answer:
-        """Do ``work`` again for as long as others come first; make the table if it is not there.
+    def until_it_holds(self, work: Callable[[], Answer], *, makes: bool = False) -> Answer:
+        """Do ``work`` again for as long as others come first.
+
+        Args:
+            work: It looks, decides and commits anew each time.
+            makes: Make the table where there is none.
 
         Raises:
             StoreUnavailableError: others came first for minutes.
@@ -173,11 +177,7 @@ class Table:
         began, tries = time.monotonic(), 0
         while True:
             try:
-                try:
-                    return work()
-                except NoTableError:
-                    self.make()
-                    return work()
+                return self._made(work) if makes else work()
             except LostError as error:
                 tries += 1
                 if time.monotonic() - began > PATIENCE:
@@ -186,6 +186,14 @@ class Table:
                         f"came first each time."
                     ) from error
                 time.sleep(random.uniform(0.0, min(2.0, 0.05 * 2**tries)))
+
+    def _made(self, work: Callable[[], Answer]) -> Answer:
+        """Do ``work``; make the table first if it is not there."""
+        try:
+            return work()
+        except NoTableError:
+            self.make()
+            return work()
 
 
 _RUN = types.StructType(

@@ -43,7 +43,7 @@ def save(reading: Reading, receipt: Receipt) -> None:
         if not reading.holds(following):  # Spark drops the row of one that came too late
             raise LostError("another was elected")
 
-    table.until_it_holds(once)
+    table.until_it_holds(once, makes=True)
 
 
 def save_many(reading: Reading, receipts: Iterable[Receipt]) -> None:
@@ -71,7 +71,7 @@ def _save_some(reading: Reading, receipts: Sequence[Receipt]) -> list[Refused]:
             raise LostError("others were there first")
         return refused
 
-    return reading.table.until_it_holds(once)
+    return reading.table.until_it_holds(once, makes=True)
 
 
 def _decided(
