@@ -289,16 +289,18 @@ def _settled(reading: Reading, task: str) -> Settled | None:
 
 
 def _lines(reading: Reading) -> Finding:
-    index = reading.index
+    index, bad = reading.index, reading.unreadable(None)
     runs = sum(len(of_task) for of_task in index.runs.values())
-    told = f"{index.lines} lines of {runs} runs"
+    told = [f"lines: {index.lines}, of runs: {runs}"]
     if index.torn:
         first = reading.where(index.torn[0])
-        told += f"; {len(index.torn)} cut short before the save returned, the first is {first}"
-    bad = reading.unreadable(None)
+        told.append(f"cut short before the save returned: {len(index.torn)}, the first is {first}")
+    if reading.torn is not None:
+        last = reading.where(reading.torn.line)
+        told.append(f"{last} is cut short, and the next save marks it")
     if bad:
-        told += f"; unreadable: {len(bad)}, the first is {bad[0].where}"
-    return Finding(what="lines", good=not bad, why=told)
+        told.append(f"unreadable: {len(bad)}, the first is {bad[0].where}")
+    return Finding(what="lines", good=not bad, why="; ".join(told))
 
 
 def _writable(path: Path) -> Finding:

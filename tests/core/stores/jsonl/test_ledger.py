@@ -106,6 +106,8 @@ def test_a_save_cut_short_leaves_the_record_of_before(
     assert [run.run_id for run in store.search(A_TASK)] == ["run-2", "run-1"]
     named = kept in (200, -2, -1)  # so much shows whose it was
     assert len(store.search(A_TASK).unreadable) == (0 if named else 1)
+    (told,) = (finding for finding in store.examine() if finding.what == "lines")
+    assert f"{store.path}:3 is cut short, and the next save marks it" in told.why
     store.save(a_receipt(run_id="run-3", started_at=at(2)))
     assert store.search(A_TASK).unreadable == ()
     stands = store.load(A_TASK, "run-1")
@@ -132,7 +134,7 @@ def test_the_first_save_of_a_run_cut_short_is_told_until_the_next_save(store: Js
     assert lines(store)[1].endswith(b"#torn")
     (told,) = (finding for finding in store.examine() if finding.what == "lines")
     assert told.good
-    assert f"1 cut short before the save returned, the first is {store.path}:2" in told.why
+    assert f"cut short before the save returned: 1, the first is {store.path}:2" in told.why
     store.save(torn)
     assert store.load(A_TASK, torn.run_id) == torn
 
@@ -481,7 +483,7 @@ def test_a_store_is_used_on_after_a_fork_while_a_thread_writes(store: JsonlStore
 def test_what_a_ledger_promises_is_told(store: JsonlStore) -> None:
     told = {finding.what: finding for finding in store.examine()}
     assert told["write"].good
-    assert told["lines"].why == "0 lines of 0 runs"
+    assert told["lines"].why == "lines: 0, of runs: 0"
     assert told["claim"].good
     assert "clocks" in told["clock"].why
     assert os.listdir(store.path.parent) == ["ledger.jsonl"]
