@@ -4,6 +4,7 @@ from ubunye_core.batch import Batch
 from ubunye_core.errors import (
     AmbiguousRunError,
     BadReceiptError,
+    ClaimLostError,
     ConfigError,
     InvalidNameError,
     MissingExtraError,
@@ -28,6 +29,8 @@ from ubunye_core.questions import (
     Requirement,
     RequirementAnswer,
     RequirementLike,
+    RunAnswer,
+    RunRefusedError,
     TaskHealth,
     ToCatchUp,
     UpstreamAnswer,
@@ -37,7 +40,9 @@ from ubunye_core.questions import (
     Windows,
     WindowState,
     check_upstream,
+    claim,
     job_health,
+    may_run,
     missed_windows,
     plan_backfill,
     read_calendar,
@@ -64,7 +69,7 @@ from ubunye_core.receipt import (
 )
 from ubunye_core.recording import Recording, Run, close_run, record_run
 from ubunye_core.schedules import Calendar, Of, Period, Schedule, ScheduledWindow
-from ubunye_core.stores import Found, ReceiptStore, Unreadable, open_store
+from ubunye_core.stores import Claim, ClaimKey, Found, Held, ReceiptStore, Unreadable, open_store
 from ubunye_core.upkeep import (
     CopiedStore,
     NotCopied,
@@ -85,6 +90,9 @@ __all__ = [
     "Batch",
     "Calendar",
     "Catchup",
+    "Claim",
+    "ClaimKey",
+    "ClaimLostError",
     "ConfigError",
     "CopiedStore",
     "Counts",
@@ -92,6 +100,7 @@ __all__ = [
     "Fingerprint",
     "Found",
     "Health",
+    "Held",
     "Include",
     "InvalidNameError",
     "MissingExtraError",
@@ -117,6 +126,8 @@ __all__ = [
     "RequirementAnswer",
     "RequirementLike",
     "Run",
+    "RunAnswer",
+    "RunRefusedError",
     "Schedule",
     "ScheduledWindow",
     "Status",
@@ -141,11 +152,13 @@ __all__ = [
     "Windows",
     "check_store",
     "check_upstream",
+    "claim",
     "close_run",
     "copy_store",
     "fingerprint",
     "job_health",
     "masked_url",
+    "may_run",
     "missed_windows",
     "open_store",
     "plan_backfill",

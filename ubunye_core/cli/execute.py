@@ -17,14 +17,15 @@ from ubunye_core.cli.child import (
     CommandInterruptedError,
     CommandNotStartedError,
 )
-from ubunye_core.cli.exits import code_of
+from ubunye_core.cli.exits import ExitCode, code_of
 from ubunye_core.cli.output import note, wrong
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.program import code_file
 from ubunye_core.cli.waiting import ask_and_wait
-from ubunye_core.errors import ConfigError
+from ubunye_core.errors import ClaimLostError, ConfigError
 from ubunye_core.masking import masked_text
-from ubunye_core.questions import Requirement, UpstreamNotMetError, Verdict
+from ubunye_core.questions import Requirement, RunRefusedError, UpstreamNotMetError, Verdict
+from ubunye_core.questions.guard import LEASE
 from ubunye_core.recording import Recording, Run, record_run
 from ubunye_core.stores.url import STORE_VARIABLE
 
@@ -64,6 +65,13 @@ class _Exec(click.Command):
 @options.wait
 @options.deadline
 @options.poll
+@click.option("--guard", is_flag=True, help="Run only if nobody else runs this batch, or did.")
+@click.option(
+    "--rerun", is_flag=True, help="With --guard: a batch that has succeeded may run again."
+)
+@click.option(
+    "--lease", metavar="TIME", help="With --guard: how long this may be silent; 15m unless given."
+)
 @click.option("--scheduled", is_flag=True, help="A schedule started this, not a person.")
 @click.option("--reason", metavar="TEXT", help="Why this was started.")
 @takes_store
@@ -79,6 +87,9 @@ def execute(
     wait: str | None,
     deadline: str | None,
     poll: str | None,
+    guard: bool,
+    rerun: bool,
+    lease: str | None,
     scheduled: bool,
     reason: str | None,
 ) -> int:
@@ -90,8 +101,9 @@ def execute(
       ubunye-runs exec pay/monthly/send --var month=2026-10 --require pay/monthly/calc \
           --wait 2h --scheduled -- python send.py
 
-    With a requirement that is not met, the command is not run: exit code 1, or 3 if that cannot
-    be told. The command finds UBUNYE_STORE, UBUNYE_TASK and UBUNYE_RUN_ID in its environment.
+    With a requirement that is not met, or a batch that --guard refuses, the command is not run:
+    exit code 1, or 3 if that cannot be told. The command finds UBUNYE_STORE, UBUNYE_TASK and
+    UBUNYE_RUN_ID in its environment.
     """
     if place.was_found:
         raise ConfigError(
@@ -102,10 +114,15 @@ def execute(
     texts = options.read_variables(variables)
     requirements = _requirements(required, config, texts)
     gate = _Gate(requirements, texts, place, wait, deadline, poll)
+    if (rerun or lease is not None) and not guard:
+        raise ConfigError("--rerun and --lease say how to guard.", hint="Give --guard, too.")
     recording = record_run(
         _task(task, named_task),
         variables=texts,
         store=place.store,
+        guard=guard,
+        rerun=rerun,
+        lease=LEASE if lease is None else lease,
         scheduled=scheduled,
         reason=None if reason is None else masked_text(reason),
         code=code_file(command) or NO_CODE,
@@ -167,6 +184,13 @@ def _run(recording: Recording, command: Sequence[str], place: Place, gate: _Gate
             note(f"{answer.verdict}  {place.with_remark(answer.reason)}")
             note(f"{run.task} run {run.run_id} was not started.")
             return code_of(answer.verdict)
+        except RunRefusedError as refused:
+            note(f"{refused.answer.verdict}  {place.with_remark(refused.answer.reason)}")
+            note(f"This run of {refused.answer.task} was not started.")
+            return code_of(refused.answer.verdict)
+        except ClaimLostError as error:
+            wrong(str(error))
+            return ExitCode.NO
         except CommandNotStartedError as error:
             wrong(str(error))
             return error.code

@@ -1,6 +1,7 @@
 """What can be asked about receipts."""
 
 from ubunye_core.questions.answer import Verdict
+from ubunye_core.questions.guard import RunAnswer, RunRefusedError, claim, may_run
 from ubunye_core.questions.health import Health, job_health
 from ubunye_core.questions.plan import Plan, plan_backfill
 from ubunye_core.questions.planned import Action, Catchup, Include, PlannedWindow, ToCatchUp
@@ -36,6 +37,8 @@ __all__ = [
     "Requirement",
     "RequirementAnswer",
     "RequirementLike",
+    "RunAnswer",
+    "RunRefusedError",
     "TaskHealth",
     "ToCatchUp",
     "UpstreamAnswer",
@@ -45,7 +48,9 @@ __all__ = [
     "WindowState",
     "Windows",
     "check_upstream",
+    "claim",
     "job_health",
+    "may_run",
     "missed_windows",
     "plan_backfill",
     "read_calendar",

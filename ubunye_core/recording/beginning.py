@@ -15,6 +15,7 @@ from ubunye_core.questions.answer import CLOCK_SKEW
 from ubunye_core.questions.requirements import Requirement
 from ubunye_core.receipt import Orchestrator, Receipt, Status, TriggeredBy, Window
 from ubunye_core.recording.circumstances import circumstances
+from ubunye_core.recording.guarding import Guarding
 from ubunye_core.runids import new_run_id, run_id_of_attempt, time_in
 from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.times import utc_now
@@ -39,6 +40,8 @@ class Arguments:
     heartbeat_every: timedelta | None
     with_message: bool
     """Whether the message of an exception is recorded."""
+    guard: Guarding | None
+    """Whether the run must have its batch to itself, and how."""
     how_it_ended: Callable[[BaseException], Status | None] | None
 
 

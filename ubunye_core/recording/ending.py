@@ -6,6 +6,7 @@ import logging
 from dataclasses import dataclass
 
 from ubunye_core.masking import error_text
+from ubunye_core.questions.guard import RunRefusedError
 from ubunye_core.questions.upstream import UpstreamNotMetError
 from ubunye_core.receipt import Status
 from ubunye_core.recording.beginning import Arguments
@@ -27,7 +28,7 @@ class Ending:
 
 def ending_of(run: Run, error: BaseException | None, given: Arguments) -> Ending:
     """How a run ended whose block was left by this exception, or by none."""
-    if isinstance(error, UpstreamNotMetError):
+    if isinstance(error, UpstreamNotMetError | RunRefusedError):
         return Ending(Status.SKIPPED, "refused", run.clean(error.answer.reason))
     status = Status.SUCCESS if error is None else _meaning(error, given)
     if status is Status.SUCCESS:

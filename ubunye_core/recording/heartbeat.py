@@ -30,7 +30,7 @@ class Heartbeat:
     A beat that comes late never revives a run that has ended: the store keeps the end.
     """
 
-    def __init__(self, run: Run, every: timedelta, save: Callable[[Receipt], None]) -> None:
+    def __init__(self, run: Run, every: timedelta, save: Callable[[Receipt], object]) -> None:
         self._run, self._every, self._save = run, every, save
         self._stopped = threading.Event()
         self._thread = threading.Thread(

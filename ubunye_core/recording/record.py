@@ -20,11 +20,13 @@ from ubunye_core.batch import texts_of
 from ubunye_core.errors import ConfigError, ReceiptConflictError, UbunyeError
 from ubunye_core.masking import error_text, secrets_of
 from ubunye_core.names import check_run_id, check_task
+from ubunye_core.questions.guard import LEASE
 from ubunye_core.questions.requirements import RequirementLike, requirements_of
 from ubunye_core.receipt import Orchestrator, Receipt, Status, TriggeredBy, TriggerKind, Window
 from ubunye_core.recording.beginning import Arguments, begun
 from ubunye_core.recording.circumstances import os_user
 from ubunye_core.recording.ending import ending_of
+from ubunye_core.recording.guarding import Guard, Guarding
 from ubunye_core.recording.heartbeat import Heartbeat, heartbeat_of
 from ubunye_core.recording.run import Run
 from ubunye_core.recording.termination import Termination
@@ -45,6 +47,9 @@ def record_run(
     variables: Variables | None = None,
     store: ReceiptStore | str | os.PathLike[str] | None = None,
     requires: RequirementLike | Iterable[RequirementLike] | None = None,
+    guard: bool = False,
+    rerun: bool = False,
+    lease: timedelta | str = LEASE,
     window: Window | None = None,
     triggered_by: TriggeredBy | None = None,
     scheduled: bool = False,
@@ -76,6 +81,11 @@ def record_run(
             begins.
         requires: Upstreams that must have succeeded for this batch, else the block is not
             entered and ``UpstreamNotMetError`` is raised.
+        guard: Whether this run must have its batch to itself: it takes the claim on it, or the
+            block is not entered and ``RunRefusedError`` is raised. If another run takes the claim
+            over, the success of this one is not recorded, and ``ClaimLostError`` ends the block.
+        rerun: With ``guard``, whether a batch that has succeeded may be run again.
+        lease: With ``guard``, how long this run may be silent before another takes over.
         window: The period of data this run is for.
         triggered_by: Who or what started it; by default the user of this process, by hand.
         scheduled: Whether a schedule started it, where ``triggered_by`` is not given.
@@ -113,6 +123,7 @@ def record_run(
         if heartbeat_every is None
         else duration(heartbeat_every, what="heartbeat_every"),
         with_message=record_errors == "message",
+        guard=Guarding(duration(lease, what="lease"), rerun) if guard else None,
         how_it_ended=how_it_ended,
     )
     return Recording(arguments, caller=Path(sys._getframe(1).f_code.co_filename))
@@ -158,10 +169,12 @@ class Recording:
         run = self._run = Run(receipt, store, variables, secrets_of(variables))
         self._heartbeat = Heartbeat(run, every, partial(_save, store))
         self._termination = Termination()
+        self._guard = Guard(run, given.guard)
         try:
             self._termination.watch()
             _save(store, receipt)
             self._heartbeat.start()
+            self._guard.take()
             if given.requires is not None:
                 run.require(given.requires)
         except BaseException:
@@ -181,25 +194,29 @@ class Recording:
                 if run is None or os.getpid() != self._pid:  # a forked child is not the run
                     return
                 try:
-                    self._finish(run, error)
+                    stands = self._finish(run, error)
                 except KeyboardInterrupt:  # a second Ctrl-C; without an end the run looks stuck
                     self._finish(run, error)
                     raise
+                if error is None and not stands:
+                    self._guard.check_not_lost()
         finally:
             self._termination.unwatch()
 
-    def _finish(self, run: Run, error: BaseException | None) -> None:
-        """Write the run's end, or leave it open where it only pauses."""
+    def _finish(self, run: Run, error: BaseException | None) -> bool:
+        """Write the run's end, or leave it open where it only pauses. False if it may not end."""
         self._heartbeat.stop()
+        self._guard.stop()
         ending = ending_of(run, error, self._arguments)
         if ending.status.is_final:
             seconds = None if self._is_continued else time.monotonic() - self._began
             end = run.ended(
                 ending.status, seconds=seconds, error=ending.error, outcome=ending.outcome
             )
-            _save(run.store, end, tries=TRIES_TO_SAVE_AN_END)
-        else:
-            _save(run.store, replace(run.beat(), heartbeat_every=None))
+            stands = _save(run.store, end, tries=TRIES_TO_SAVE_AN_END)
+            self._guard.give_back()
+            return stands
+        return _save(run.store, replace(run.beat(), heartbeat_every=None))
 
     def __call__(self, function: Function) -> Function:
         """Record every call of a function. One that has a parameter ``run`` is given the run."""
@@ -222,21 +239,24 @@ def _is_its_own_fault(error: Exception) -> bool:
     return isinstance(error, TypeError | ValueError) and not isinstance(error, UbunyeError)
 
 
-def _save(store: ReceiptStore, receipt: Receipt, tries: int = 1) -> None:
-    """Keep the receipt. Never raises: what is lost is logged, the run stands."""
+def _save(store: ReceiptStore, receipt: Receipt, tries: int = 1) -> bool:
+    """Keep the receipt. Never raises: what is lost is logged, the run stands.
+
+    Returns:
+        False if the store has another end on record, which stands.
+    """
     for left in reversed(range(tries)):
         try:
             store.save(receipt)
-            return
+            return True
         except ReceiptConflictError as error:
             log.warning("%s", error)
-            return
+            return False
         except Exception as error:
             if _is_its_own_fault(error) and receipt != receipt.essentials:
                 what = "The details of %s run %s are not recorded: %s"
                 log.warning(what, receipt.task, receipt.run_id, error_text(error))
-                _save(store, receipt.essentials, tries)
-                return
+                return _save(store, receipt.essentials, tries)
             if left:
                 time.sleep(0.2)
                 continue
@@ -248,3 +268,4 @@ def _save(store: ReceiptStore, receipt: Receipt, tries: int = 1) -> None:
                 receipt.status,
                 error_text(error),
             )
+    return True

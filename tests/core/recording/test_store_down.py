@@ -20,6 +20,7 @@ from ubunye_core import (
 )
 from ubunye_core.recording import circumstances as where
 from ubunye_core.stores import FileStore, atomic
+from ubunye_core.stores.files.writing import lock_of
 
 TASK = "pay/monthly/calc"
 
@@ -121,10 +122,10 @@ def test_a_lock_that_is_never_let_go_holds_a_run_up_for_a_bounded_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(atomic, "LOCK_WITHIN_SECONDS", 0.1)
-    folder = tmp_path / TASK
-    folder.mkdir(parents=True)
+    lock = lock_of(tmp_path / TASK / "r-1.json")
+    lock.parent.mkdir(parents=True)
     began = time.monotonic()
-    with atomic.lock(folder / ".lock"), record_run(TASK, store=tmp_path):
+    with atomic.lock(lock), record_run(TASK, store=tmp_path, run_id="r-1"):
         pass
     assert time.monotonic() - began < 5
     assert "another writer has held its lock" in caplog.text

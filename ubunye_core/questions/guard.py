@@ -1,0 +1,223 @@
+"""May this batch be run now? The right to do so, for one run at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import cast
+
+from ubunye_core.batch import comparable, shown, texts_of
+from ubunye_core.errors import ConfigError, StoreUnavailableError, UbunyeError
+from ubunye_core.masking import masked_variables
+from ubunye_core.names import check_task
+from ubunye_core.questions.answer import MEND, Moment, Verdict, named, unavailable, view
+from ubunye_core.receipt import Receipt, Status
+from ubunye_core.stores.capabilities import GivesClaims
+from ubunye_core.stores.claims import Claim, ClaimKey, Held
+from ubunye_core.stores.protocol import ReceiptStore, Unreadable
+from ubunye_core.stores.url import StoreLike, store_of
+from ubunye_core.times import duration, to_the_second
+
+LEASE = timedelta(minutes=15)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunAnswer:
+    """Whether a batch may be run now. True only when it may."""
+
+    task: str
+    key: ClaimKey
+    verdict: Verdict
+    reason: str
+    now: datetime
+    holder: Held | None = None
+    """Who runs it."""
+    finished_by: str | None = None
+    """The run that has finished it."""
+    unreadable: tuple[Unreadable, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self.verdict is Verdict.PASS
+
+
+class RunRefusedError(UbunyeError, RuntimeError):
+    """A run may not start: its batch is finished, is being run, or it cannot be told."""
+
+    def __init__(self, answer: RunAnswer) -> None:
+        self.answer = answer
+        super().__init__(answer.reason)
+
+    def __reduce__(self) -> tuple[type[RunRefusedError], tuple[RunAnswer]]:
+        return type(self), (self.answer,)
+
+
+def may_run(
+    task: str,
+    variables: Mapping[str, object] | None = None,
+    *,
+    store: StoreLike = None,
+    rerun: bool = False,
+    now: datetime | str | None = None,
+) -> RunAnswer:
+    """Whether a batch of a task may be run now: it is not finished, and nobody runs it.
+
+    It only looks: two that ask at once are both told yes. ``claim`` takes the right to run.
+
+    Args:
+        task: The task.
+        variables: The variables of the run; they name the batch, and ``mode`` beside it.
+        store: Where the receipts are: a store or its URL; by default what ``UBUNYE_STORE`` names.
+        rerun: Whether a finished batch may be run again.
+        now: The instant to answer for; None is the clock.
+
+    Returns:
+        ``PASS``, ``FAIL``, or ``UNKNOWN`` when it cannot be told; never raises for a store that
+        cannot answer.
+
+    Raises:
+        ConfigError: an argument is wrong, or this store gives no claims.
+    """
+    opened, moment = store_of(store), Moment.of(now)
+    key = key_of(task, variables)
+    gives = _gives_claims(opened)
+    try:
+        held = gives.holder(key)
+    except StoreUnavailableError as error:
+        return _unavailable(key, opened, error, moment)
+    if held is not None:
+        return _is_held(key, held, moment)
+    return _unless_finished(key, opened, moment, rerun)
+
+
+def claim(
+    task: str,
+    variables: Mapping[str, object] | None = None,
+    *,
+    run_id: str,
+    store: StoreLike = None,
+    lease: timedelta | str = LEASE,
+    rerun: bool = False,
+) -> Claim | RunAnswer:
+    """Take the right to run a batch, or learn why not: exactly one of any number takes it.
+
+    Args:
+        task: The task.
+        variables: The variables of the run; they name the batch, and ``mode`` beside it.
+        run_id: The run that asks.
+        store: Where the receipts are: a store or its URL; by default what ``UBUNYE_STORE`` names.
+        lease: How long the right lasts without a renewal; then another run may take it over.
+        rerun: Whether a finished batch may be run again.
+
+    Returns:
+        A claim, which is true and has the fencing token; or an answer, which is false.
+
+    Raises:
+        ConfigError: an argument is wrong, or this store gives no claims.
+    """
+    opened, moment = store_of(store), Moment.of(None)
+    key, gives = key_of(task, variables), _gives_claims(opened)
+    try:
+        taken = gives.claim(key, run_id=run_id, lease=duration(lease, what="lease"))
+        if isinstance(taken, Held):
+            return _is_held(key, taken, moment)
+        # Only now: a run that finished a moment ago gave its claim back after its end was saved.
+        answer = _unless_finished(key, opened, Moment.of(None), rerun)
+        if answer.verdict is not Verdict.PASS:
+            gives.release(taken)
+            return answer
+    except StoreUnavailableError as error:
+        return _unavailable(key, opened, error, moment)
+    return taken
+
+
+def key_of(task: str, variables: Mapping[str, object] | None) -> ClaimKey:
+    """What the claim of a run is for.
+
+    Raises:
+        ConfigError: a name or a value is wrong.
+    """
+    return ClaimKey.of(check_task(task), masked_variables(texts_of(variables)))
+
+
+def _gives_claims(store: ReceiptStore) -> GivesClaims:
+    if getattr(store, "claim", None) is None:
+        raise ConfigError(
+            f"{store.url} gives no claims: nothing in it elects one of two runs.",
+            hint="Use a folder, a bucket, SQLite, PostgreSQL or a JSONL ledger.",
+        )
+    return cast(GivesClaims, store)
+
+
+def _unless_finished(key: ClaimKey, store: ReceiptStore, moment: Moment, rerun: bool) -> RunAnswer:
+    """Yes, unless a success of the batch is on record, or could be."""
+    free = RunAnswer(
+        task=key.task,
+        key=key,
+        verdict=Verdict.PASS,
+        reason=f"{key.task} may run{_for(key)}.",
+        now=moment.now,
+    )
+    if rerun or not key.batch:  # a batch that names nothing is never finished
+        return free
+    try:
+        found = store.search(key.task, Status.SUCCESS, batch=key.batch.as_dict())
+    except StoreUnavailableError as error:
+        return _unavailable(key, store, error, moment)
+    seen = view(found, found.unreadable, moment)
+    success = next((run for run in seen.receipts if _is_of(run, key)), None)
+    if success is not None:
+        return RunAnswer(
+            task=key.task,
+            key=key,
+            verdict=Verdict.FAIL,
+            reason=f"{key.task} has finished{_for(key)}: run {success.run_id} succeeded at "
+            f"{to_the_second(success.finished_at)}. Try: rerun, if it is to run again.",
+            now=moment.now,
+            finished_by=success.run_id,
+        )
+    if seen.unreadable:
+        return RunAnswer(
+            task=key.task,
+            key=key,
+            verdict=Verdict.UNKNOWN,
+            reason=f"Whether {key.task} has finished{_for(key)} cannot be told: "
+            f"{named(seen.unreadable)}. {MEND}",
+            now=moment.now,
+            unreadable=seen.unreadable,
+        )
+    return free
+
+
+def _is_of(run: Receipt, key: ClaimKey) -> bool:
+    """Whether a run was for this batch, in this mode."""
+    is_success = run.status is Status.SUCCESS
+    same_mode = comparable(run.variables).get("mode") == key.mode
+    return is_success and same_mode and run.batch.is_same(key.batch)
+
+
+def _is_held(key: ClaimKey, held: Held, moment: Moment) -> RunAnswer:
+    return RunAnswer(
+        task=key.task,
+        key=key,
+        verdict=Verdict.FAIL,
+        reason=f"{key.task} is being run{_for(key)}, by run {held.run_id}, whose lease lasts until "
+        f"{to_the_second(held.until)} unless it is renewed.",
+        now=moment.now,
+        holder=held,
+    )
+
+
+def _unavailable(
+    key: ClaimKey, store: ReceiptStore, error: StoreUnavailableError, moment: Moment
+) -> RunAnswer:
+    bad = unavailable(store, error)
+    return RunAnswer(
+        task=key.task, key=key, verdict=Verdict.UNKNOWN, reason=bad.why, now=moment.now,
+        unreadable=(bad,),
+    )  # fmt: skip
+
+
+def _for(key: ClaimKey) -> str:
+    mode = "" if key.mode is None else f" in mode {key.mode}"
+    return f" for {shown(key.batch.as_dict())}{mode}" if key.batch else mode

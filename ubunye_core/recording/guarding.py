@@ -1,0 +1,113 @@
+"""A run that holds the right to its batch: taken before it begins, renewed with its heartbeat."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import cast
+
+from ubunye_core.errors import ClaimLostError
+from ubunye_core.masking import error_text
+from ubunye_core.questions.guard import RunAnswer, RunRefusedError, claim
+from ubunye_core.recording.run import Run
+from ubunye_core.stores.capabilities import GivesClaims
+from ubunye_core.stores.claims import Claim
+from ubunye_core.times import in_words
+
+log = logging.getLogger("ubunye_core.recording")
+RENEWALS_IN_A_LEASE = 3
+
+
+@dataclass(frozen=True)
+class Guarding:
+    """How a run is guarded."""
+
+    lease: timedelta
+    """How long it may be silent before another run takes over."""
+    rerun: bool
+    """Whether a batch that has succeeded may be run again."""
+
+
+class Guard:
+    """The claim of a run, from the beginning of its block to its end; none without ``guarding``."""
+
+    def __init__(self, run: Run, guarding: Guarding | None) -> None:
+        self._run, self._guarding = run, guarding
+        self._claim: Claim | None = None
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(
+            target=self._keep, name=f"claim of {run.run_id}", daemon=True
+        )
+
+    def take(self) -> None:
+        """Take the claim, and begin to renew it.
+
+        Raises:
+            RunRefusedError: the batch is finished, is being run, or it cannot be told.
+            ConfigError: the store gives no claims.
+        """
+        run, guarding = self._run, self._guarding
+        if guarding is None:
+            return
+        taken = claim(
+            run.task,
+            run.variables,
+            run_id=run.run_id,
+            store=run.store,
+            lease=guarding.lease,
+            rerun=guarding.rerun,
+        )
+        if isinstance(taken, RunAnswer):
+            raise RunRefusedError(taken)
+        self._claim = taken
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Renew no more; waits a moment for a renewal that is under way."""
+        self._stopped.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(timeout=5)
+
+    def check_not_lost(self) -> None:
+        """Tell a run whose end does not stand whether it lost its claim.
+
+        Raises:
+            ClaimLostError: it held one.
+        """
+        if self._claim is not None:
+            raise ClaimLostError(
+                f"Run {self._run.run_id} of {self._run.task} has lost its claim: it was silent for "
+                f"longer than its lease of {in_words(self._claim.lease)}, and another run took "
+                f"over. Its success is not recorded."
+            )
+
+    def give_back(self) -> None:
+        """Let the claim go. What cannot be given back now runs out."""
+        if self._claim is None:
+            return
+        try:
+            self._store.release(self._claim)
+        except Exception as error:
+            what = "The claim of run %s on %s is not given back, and runs out by itself: %s"
+            log.warning(what, self._run.run_id, self._run.task, error_text(error))
+
+    @property
+    def _store(self) -> GivesClaims:
+        return cast(GivesClaims, self._run.store)
+
+    def _keep(self) -> None:
+        """Renew the claim, three times in each lease."""
+        taken = self._claim
+        if taken is None:
+            return
+        pause = taken.lease.total_seconds() / RENEWALS_IN_A_LEASE
+        while not self._stopped.wait(pause):
+            try:
+                self._store.renew(taken)
+            except ClaimLostError as error:
+                log.error("%s Its success will not be recorded.", error)
+                return
+            except Exception as error:  # tried again at the next renewal
+                log.warning("A claim could not be renewed: %s", error_text(error))
