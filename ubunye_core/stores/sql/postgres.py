@@ -6,13 +6,13 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import psycopg  # noqa: F401  # one who lacks it learns so when the store is opened
+import psycopg
 import sqlalchemy as sa
 from sqlalchemy import exc
 from sqlalchemy.dialects import postgresql
 
 from ubunye_core.errors import ConfigError
-from ubunye_core.masking import masked_url
+from ubunye_core.masking import masked_url, masked_value
 from ubunye_core.names import is_segment
 from ubunye_core.stores.capabilities import Finding
 from ubunye_core.stores.sql.database import Database
@@ -65,8 +65,9 @@ class Postgres:
     def lock_all(self, connection: sa.Connection) -> None:
         """A lock of this database that ends with the transaction."""
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(7_285_310_921)))
-        if self._schema is not None:
-            connection.execute(sa.schema.CreateSchema(self._schema, if_not_exists=True))
+        # "IF NOT EXISTS" asks for the right to make one also where it is there.
+        if self._schema is not None and not sa.inspect(connection).has_schema(self._schema):
+            connection.execute(sa.schema.CreateSchema(self._schema))
 
     def is_absent(self, error: exc.DBAPIError) -> bool:
         """No table, or no schema."""
@@ -177,6 +178,10 @@ def open_postgres(url: str) -> SqlStore:
     if schema is not None and not (isinstance(schema, str) and is_segment(schema)):
         raise ConfigError(f"'{masked_url(url)}' names no schema.", hint="Write ?schema=NAME once.")
     parsed = parsed.difference_update_query(["schema"])
+    try:
+        psycopg.conninfo.make_conninfo(**{name: str(text) for name, text in parsed.query.items()})
+    except psycopg.ProgrammingError as error:
+        raise ConfigError(f"'{masked_url(url)}': {masked_value(str(error)).strip()}.") from None
     patience = {name: text for name, text in _PATIENCE.items() if name not in parsed.query}
     dialect = Postgres(parsed.update_query_dict(patience), schema)
     return SqlStore(Database(dialect, Tables(schema), masked_url(url)))

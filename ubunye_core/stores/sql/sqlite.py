@@ -25,6 +25,8 @@ from ubunye_core.stores.sql.tables import Tables
 WRITES = "ubunye_writes"
 """The execution option of a connection on which a transaction that writes begins."""
 _SHARES = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "ceph", "glusterfs", "lustre")
+OLDEST = (3, 35)
+"""The version of SQLite that has RETURNING."""
 PATIENCE = 15.0
 """Seconds that a writer waits for the others of the file."""
 
@@ -77,11 +79,15 @@ class Sqlite:
     def is_absent(self, error: exc.DBAPIError) -> bool:
         """No file, or no table."""
         text = str(error.orig)
-        return "no such table" in text or ("unable to open" in text and not self.path.exists())
+        return "no such table" in text or (
+            "unable to open" in text and not os.path.exists(self.path)
+        )
 
     def is_passing(self, error: exc.DBAPIError) -> bool:
-        """A schema that was just changed; for locks, SQLite has waited by itself."""
-        return "schema has changed" in str(error.orig)
+        """A file that was just made, or tables that were; for locks, SQLite waits by itself."""
+        text = str(error.orig)
+        was_made = "unable to open" in text and os.path.exists(self.path)
+        return was_made or "schema has changed" in text
 
     def in_words(self, error: exc.DBAPIError) -> str:
         """SQLite's texts name tables and columns, never values."""
@@ -179,6 +185,12 @@ def open_sqlite(url: str) -> SqlStore:
         raise ConfigError(
             f"'{masked_url(url)}' has options; a file of SQLite takes none.",
             hint="In a path, write '?' as %3F and '#' as %23.",
+        )
+    if sqlite3.sqlite_version_info < OLDEST:
+        raise ConfigError(
+            f"This Python has SQLite {sqlite3.sqlite_version}, and the store needs "
+            f"{'.'.join(map(str, OLDEST))} or later.",
+            hint="Use another Python, or a folder: file:///srv/receipts.",
         )
     path = Path(text).absolute()
     place = f"sqlite:///{quote(str(path))}"

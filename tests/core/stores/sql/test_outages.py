@@ -197,10 +197,33 @@ def test_a_server_that_does_not_answer_is_told_in_seconds() -> None:
 
 
 def test_an_option_that_nobody_knows_is_told_without_the_password() -> None:
-    store = opened(f"postgresql://me:{SECRET}@127.0.0.1:1/db?colour=red")
-    with pytest.raises((ConfigError, StoreUnavailableError), match="colour") as refused:
-        store.search(A_TASK)
+    with pytest.raises(ConfigError, match="colour") as refused:
+        open_store(f"postgresql://me:{SECRET}@127.0.0.1:1/db?colour=red")
     assert SECRET not in str(refused.value)
+
+
+def test_an_older_sqlite_is_refused_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite3, "sqlite_version_info", (3, 34, 1))
+    with pytest.raises(ConfigError, match=r"needs 3\.35"):
+        open_store("sqlite:///x.db")
+
+
+def test_a_user_who_owns_only_the_schema_makes_the_tables(postgres: PostgresServer) -> None:
+    with postgres.connect() as connection:
+        connection.execute("CREATE ROLE owner LOGIN")
+        connection.execute("CREATE SCHEMA owned AUTHORIZATION owner")
+    store = opened(postgres.url("owned").replace("postgres@", "owner@"))
+    store.save(a_receipt())
+    assert list(store.search()) == [a_receipt()]
+    store.close()
+
+
+def test_a_file_below_a_folder_that_nobody_may_enter_is_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "a-file").write_text("")
+    store = opened(f"sqlite:///{tmp_path}/a-file/receipts.db")
+    for do in (lambda: store.search(), lambda: store.save(a_receipt())):
+        with pytest.raises(StoreUnavailableError):
+            do()
 
 
 def test_both_names_of_the_scheme_open_the_same_store(postgres_url: str) -> None:
