@@ -10,6 +10,7 @@ from pathlib import Path
 from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.stores.capabilities import Finding
 from ubunye_core.stores.delta.place import LOG
+from ubunye_core.stores.delta.probe import try_to_write
 from ubunye_core.stores.delta.table import LostError, Table, telling, written_like
 
 logger = logging.getLogger(__name__)
@@ -59,8 +60,7 @@ def examine(table: Table) -> Iterator[Finding]:
     """What can be told of a table, without leaving a trace in it."""
     root = table.place.root
     if root is None:
-        why = "a bucket tells at the first save; its server must know conditional writes"
-        yield Finding(what="write", good=None, why=why)
+        yield try_to_write(table.place)
     else:
         may = _may_write(root)
         why = "the folder may be written" if may else f"{root} may not be written by this user"
@@ -85,16 +85,23 @@ def examine(table: Table) -> Iterator[Finding]:
         if root is None
         else "delta-rs and Spark may write it one after the other, never at once",
     )
+    try:
+        yield _files(table)
+    except StoreUnavailableError as error:
+        yield Finding(what="read", good=False, why=str(error))
+
+
+def _files(table: Table) -> Finding:
+    """Whether files should be joined."""
     with table.lock:
         if table.is_missing():
-            yield Finding(what="files", good=None, why="there is no table yet")
-            return
+            return Finding(what="files", good=None, why="there is no table yet")
         now = table.now()
         with telling(table.place, "read"):
             files, tasks = len(now.file_uris()), max(1, len(now.partitions()))
     is_good = files <= DUE_AT * tasks
     why = f"{files} files of {tasks} tasks" + ("" if is_good else ": join them with compact()")
-    yield Finding(what="files", good=is_good, why=why)
+    return Finding(what="files", good=is_good, why=why)
 
 
 def _may_write(root: Path) -> bool:

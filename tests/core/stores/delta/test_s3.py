@@ -10,7 +10,7 @@ import pytest
 
 from tests.core.stores.delta.rows import put
 from tests.core.stores.objects.conftest import credentials, moto  # noqa: F401  # fixtures
-from tests.core.stores.objects.servers import BUCKET, SECRET, Moto
+from tests.core.stores.objects.servers import BUCKET, SECRET, Moto, ask
 from ubunye_core import Status, StoreUnavailableError, open_store
 from ubunye_core.stores import ClaimKey
 from ubunye_core.stores.delta import DeltaStore, open_delta
@@ -50,6 +50,26 @@ def test_a_bucket_keeps_receipts_and_gives_claims(store: DeltaStore) -> None:
     key = ClaimKey.of(A_TASK, {"month": "2026-10"})
     assert store.claim(key, run_id="run-2", lease=timedelta(minutes=15))
     assert not open_delta(store.url).claim(key, run_id="run-3", lease=timedelta(minutes=15))
+
+
+def test_an_examination_tries_the_server_and_leaves_nothing(
+    store: DeltaStore,
+    moto: Moto,  # noqa: F811
+) -> None:
+    def keys() -> int:
+        return ask(f"{moto.endpoint}/{BUCKET}?list-type=2", "GET").count(b"<Key>")
+
+    before = keys()
+    findings = {finding.what: finding for finding in store.examine()}
+    assert findings["write"].good, findings["write"].why
+    assert findings["claim"].good
+    assert keys() == before
+
+
+def test_an_examination_of_a_bucket_that_is_not_there_says_so(url: str) -> None:
+    findings = list(open_delta(url.replace(f"//{BUCKET}/", "//nowhere/")).examine())
+    assert (findings[0].what, findings[0].good) == ("write", False)
+    assert not any(SECRET in finding.why for finding in findings)
 
 
 def test_a_table_that_is_not_there_is_unavailable(url: str) -> None:
