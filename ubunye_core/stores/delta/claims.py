@@ -94,10 +94,7 @@ class Claims:
                 )
                 return Claim(key=key, run_id=run_id, token=token, lease=lease)
 
-        answer = until_it_holds(self._table.place, once)
-        if answer:
-            upkeep.after_an_append(self._table, ("bucket", _bucket(key)))
-        return answer
+        return until_it_holds(self._table.place, once)
 
     def renew(self, claim: Claim) -> None:
         """Begin the lease anew."""
@@ -134,6 +131,12 @@ class Claims:
         is_held = known is not None and known.is_open and utc_now() < known.held_until
         return known.held(key) if known is not None and is_held else None
 
+    def compact(self) -> None:
+        """Join the files of the claims, if there are any."""
+        with self._table.lock:
+            if not self._table.is_missing():
+                upkeep.compact(self._table)
+
     def _own(self, claim: Claim) -> _Claimed | None:
         """The claim on record, if it is still this one."""
         known = self._known(claim.key)
@@ -169,6 +172,7 @@ class Claims:
         }
         elected_by = {f"ubunye-receipts/claim/{key.task}/{key.digest}": claimed.turn}
         self._table.replace([row], where=_where(key), elected_by=elected_by)
+        upkeep.after_an_append(self._table, ("bucket", _bucket(key)))
 
 
 def _bucket(key: ClaimKey) -> str:

@@ -174,6 +174,7 @@ class DeltaStore:
     def compact(self) -> None:
         """Join the small files of all tasks; remove those joined more than a day ago."""
         until_it_holds(self._writes.place, lambda: upkeep.compact(self._writes))
+        until_it_holds(self._writes.place, self._claims.compact)
 
     def _reading(self) -> Reading:
         return Reading(self._reads.snapshot(), self.url)

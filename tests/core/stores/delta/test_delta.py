@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pyarrow as pa
@@ -27,6 +28,7 @@ from ubunye_core import (
 )
 from ubunye_core.receipt import Orchestrator, Receipt, Window
 from ubunye_core.runids import new_run_id
+from ubunye_core.stores import ClaimKey
 from ubunye_core.stores.delta import DeltaStore, open_delta, upkeep
 from ubunye_core.stores.events import event_of
 from ubunye_core.testing import A_TASK, a_receipt, at
@@ -227,6 +229,19 @@ def test_many_saves_are_joined_by_themselves(store: DeltaStore, root: Path) -> N
         store.save(a_receipt(run_id=f"run-{number}", started_at=at(number)))
     assert files_of(root) <= 6
     assert len(store.search(A_TASK)) == upkeep.DUE_AT + 5
+
+
+def test_the_files_of_claims_are_joined_too(store: DeltaStore, root: Path) -> None:
+    keys = [ClaimKey.of(A_TASK, {"n": number}) for number in range(4)]
+    store.save(a_receipt())
+    claims = [store.claim(key, run_id="run-1", lease=timedelta(minutes=15)) for key in keys]
+    beside = DeltaTable(f"{root}_claims")
+    store.compact()
+    assert len(DeltaTable(f"{root}_claims").file_uris()) <= len(beside.partitions())
+    for key, claim in zip(keys, claims, strict=True):
+        held = store.holder(key)
+        assert held is not None
+        assert (held.run_id, held.token) == ("run-1", claim.token)
 
 
 def test_answers_stay_the_same_when_files_are_joined(store: DeltaStore, root: Path) -> None:
