@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shutil
 import time
 from collections.abc import Mapping
 from datetime import datetime
@@ -136,9 +137,7 @@ def test_a_store_that_is_lost_halfway_costs_the_end_alone(
 ) -> None:
     store = FileStore(tmp_path / "receipts")
     with record_run(TASK, store=store) as run:
-        for path in (store.root / TASK).iterdir():
-            path.unlink() if path.is_file() else path.rmdir()
-        (store.root / TASK).rmdir()
+        shutil.rmtree(store.root / TASK)
         (store.root / TASK).write_text("in the way")
     assert f"{run.run_id} (success) could not be saved" in caplog.text
 
