@@ -218,3 +218,22 @@ def test_the_controls_of_these_tests_do_fail(moto: Moto, store: ObjectStore) -> 
     moto.fail("GET", "here", 418, "Teapot")
     with pytest.raises(urllib.error.HTTPError, match="418"):
         urllib.request.urlopen(f"{moto.endpoint}/receipts/here", timeout=10)
+
+
+def test_the_endpoint_may_come_from_the_environment(
+    moto: Moto, store: ObjectStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.save(a_receipt())
+    monkeypatch.setenv("AWS_ENDPOINT_URL", moto.endpoint)
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    other = open_objects(f"s3://receipts/{folder_of(store)}")
+    assert list(other.search()) == [a_receipt()]
+    other.save(a_receipt(run_id="run-2"))
+    assert len(store.search()) == 2
+
+
+def test_a_write_that_comes_second_is_decided_again(moto: Moto, store: ObjectStore) -> None:
+    store.save(a_receipt(status=Status.RUNNING))
+    moto.fail("PUT", "run-1.json", 412, "PreconditionFailed", times=3)
+    store.save(a_receipt(heartbeat_at=at(4)))
+    assert store.load(A_TASK, "run-1").heartbeat_at == at(4)
