@@ -18,6 +18,7 @@ from ubunye_core.cli.execute import execute
 from ubunye_core.cli.exits import ExitCode, code_of_error
 from ubunye_core.cli.fingerprints import hash_paths
 from ubunye_core.cli.health import health
+from ubunye_core.cli.mayrun import may_run_now
 from ubunye_core.cli.output import document, note, wrong
 from ubunye_core.cli.plan import plan
 from ubunye_core.cli.runs import close, list_runs, show
@@ -128,6 +129,7 @@ for _command in (
     wait_for,
     windows,
     plan,
+    may_run_now,
     list_runs,
     show,
     close,
