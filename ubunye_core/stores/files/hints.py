@@ -2,7 +2,8 @@
 
 ``.hints/names`` has a line for every run that is known, in the order in which they came. For
 finding runs by what they are for, each run has a line in one of the files ``b0`` to ``bf`` by its
-batch, ``v0`` to ``vf`` by each variable, ``a0`` to ``af`` by its attempt. ``facts/NNNNNN`` has a
+batch, ``v0`` to ``vf`` by each variable, ``a0`` to ``af`` by its attempt (``b00`` to ``bff`` and so
+on, where a repair found very many). ``facts/NNNNNN`` has a
 line for every run that ended. All are only ever appended to, and nothing in them is believed
 without a look at the receipt or at its file.
 
@@ -123,6 +124,17 @@ class Hints:
         data = read_regular(path, at_most=_MOST_BYTES, follow=False, start=start)
         return data[: size - start]
 
+    def version(self) -> int | None:
+        """What changes when files of hints come or go; None where there are none."""
+        try:
+            return self._dates()[1]
+        except OSError:
+            return None
+
+    def file_of(self, kind: str, key: str) -> str:
+        """The file of the runs with a key: one of 16 of its kind, of 256 in a large folder."""
+        return f"{kind}{key[1 : 1 + (2 if self.size(WHOLE) > 1 else 1)]}"
+
     def size(self, name: str) -> int:
         """How many bytes a file of hints has."""
         with contextlib.suppress(OSError):
@@ -160,6 +172,11 @@ class Hints:
         (self.place / FACTS).mkdir(parents=True, exist_ok=True)
         if not os.path.lexists(f"{self._place}/{WHOLE}"):
             self.append(WHOLE, ())
+
+    def begin_wide(self) -> None:
+        """Make the folder of the hints for very many runs."""
+        self.begin()
+        self.append(WHOLE, ())
 
     def begin_anew(self) -> None:
         """Forget all hints."""

@@ -41,10 +41,10 @@ class Lookup:
         hints = Hints(self._place.folder(task))
         if whole:
             keys = [batch_key(wanted), *keys]
-            file = f"b{keys[0][1]}"
+            kind, by = "b", keys[:1]
         else:
-            file = min((f"v{key[1]}" for key in keys), key=hints.size)
-        named = self._named(hints, file, keys)
+            kind, by = "v", keys
+        named = self._named(hints, kind, by, keys)
         if named is None:
             return None
 
@@ -60,7 +60,7 @@ class Lookup:
     def of_attempt(self, task: str, attempt: Orchestrator) -> Found:
         """The receipts of a task that stand for this attempt."""
         hints, key = Hints(self._place.folder(task)), attempt_key(attempt)
-        named = self._named(hints, f"a{key[1]}", [key])
+        named = self._named(hints, "a", [key], [key])
         if named is None:
             named = self._all_but(hints, self._facts.of(task, hints), key)
         receipts, unreadable = [], []
@@ -83,12 +83,14 @@ class Lookup:
             named[run_id] = fact
         return named
 
-    def _named(self, hints: Hints, file: str, keys: Sequence[str]) -> dict[str, Fact | None] | None:
+    def _named(
+        self, hints: Hints, kind: str, by: Sequence[str], keys: Sequence[str]
+    ) -> dict[str, Fact | None] | None:
         """The runs that may have these keys, with what is known of those that have ended.
 
         None where the hints cannot tell.
         """
-        state = hints.state()
+        version, state = hints.version(), hints.state()
         if not state.are_whole:
             return None
         others = state.open_runs
@@ -100,15 +102,17 @@ class Lookup:
         needles = [key.encode() for key in keys]
         named: dict[str, Fact | None] = {}
         try:
-            data = hints.read(file)
+            data = hints.read(min((hints.file_of(kind, key) for key in by), key=hints.size))
         except OSError:
+            return None
+        if hints.version() != version:  # a repair may have taken the file away meanwhile
             return None
         for body in bodies(data):
             if body is None:
                 return None
             if all(needle in body for needle in needles):
-                kind, run_id, *rest = body.split(b" ", 2)
-                named[run_id.decode("ascii")] = Fact(rest[0]) if kind == b"T" else None
+                letter, run_id, *rest = body.split(b" ", 2)
+                named[run_id.decode("ascii")] = Fact(rest[0]) if letter == b"T" else None
         return named | dict.fromkeys(others)
 
 

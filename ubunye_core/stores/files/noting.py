@@ -130,9 +130,10 @@ def append(hints: Hints, saved: Sequence[Saved]) -> bool:
             continue
         else:
             line = running_line(receipt, keys)
-        found_by = {f"b{keys.batch[1]}", *(f"v{key[1]}" for key in keys.variables)}
+        found_by = {hints.file_of("b", keys.batch)}
+        found_by.update(hints.file_of("v", key) for key in keys.variables)
         if keys.attempt is not None and (known is None or known.attempt != keys.attempt):
-            found_by.add(f"a{keys.attempt[1]}")
+            found_by.add(hints.file_of("a", keys.attempt))
         for name in found_by:
             by_file[name].append(line)
         if each.is_new:

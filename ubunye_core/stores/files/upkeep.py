@@ -25,6 +25,7 @@ from ubunye_core.stores.protocol import Unreadable
 STILL_WRITTEN_SECONDS = 60.0
 """A file that changed so recently may be one that somebody is writing."""
 _AT_ONCE = 1_000
+_VERY_MANY = 5_000
 
 
 def remove(place: Place, task: str, names: Sequence[str]) -> int:
@@ -80,8 +81,8 @@ def _rebuild(place: Place, folder: Path) -> tuple[int, list[str]]:
     with lock(lock_of_hints(folder)):
         try:
             building = Hints(folder, new)
-            building.begin()
             names = run_ids(place.names(folder))
+            (building.begin_wide if len(names) > _VERY_MANY else building.begin)()
             known = sorted(filter(is_segment, names), key=lambda each: (bool(time_in(each)), each))
             left_open = sorted(names.difference(known))
             for start in range(0, len(known), _AT_ONCE):
