@@ -307,43 +307,44 @@ class Stopwatch:
 _READ = a_receipt()
 
 
-def least_ms(ask: Callable[[int], object], turns: int = 50) -> float:
-    """The lower decile: what it takes where nobody else is in the way."""
-    took = []
+def least_ms(*asks: Callable[[int], object], turns: int = 60) -> list[float]:
+    """What each takes where nobody else is in the way: the lower decile, asked in turns."""
+    took: list[list[float]] = [[] for _ in asks]
     for turn in range(turns):
-        began = time.perf_counter()
-        ask(turn)
-        took.append((time.perf_counter() - began) * 1000)
-    return sorted(took)[turns // 10]
+        for ask, times in zip(asks, took, strict=True):
+            began = time.perf_counter()
+            ask(turn)
+            times.append((time.perf_counter() - began) * 1000)
+    return [sorted(times)[turns // 10] for times in took]
 
 
 def measure(store: SqlStore, size: Size) -> list[dict[str, Any]]:
-    """Each question between two looks at SELECT 1, so that a busy machine slows both."""
+    """Each question in turns with a SELECT 1, so that a busy machine slows both."""
 
     def one(_: int) -> object:
         return store._database.read(lambda connection: connection.execute(sa.select(1)).scalar())
 
-    found = []
+    found: list[dict[str, Any]] = []
     watch = Stopwatch(store)
-    least_ms(one)
     for question in questions(store, size):
-        before, whole = least_ms(one), least_ms(question.ask)
+        (whole,) = least_ms(question.ask)
         with watch.without_reading():
-            database = least_ms(question.ask)
-        base = (before + least_ms(one)) / 2
+            base, database = least_ms(one, question.ask)
         found.append(
             {"question": question.name, "select_1_ms": base, "database_ms": database,
              "ratio": database / base, "whole_ms": whole, "bar": MOST}
         )  # fmt: skip
     names = [size.task(number) for number in range(size.tasks)]
     now = FIRST + size.runs * EVERY
-    settled = least_ms(lambda _: store.settled(names), 15)
-    health = least_ms(lambda _: job_health(names, store=store, now=now), 15)
-    listed = least_ms(lambda _: store.tasks(), 15)
-    for name, took in (("settled", settled), ("health", health), ("tasks", listed)):
+    of_all = {
+        "settled": lambda _: store.settled(names),
+        "health": lambda _: job_health(names, store=store, now=now),
+        "names": lambda _: store.tasks(),
+    }
+    for name, took in zip(of_all, least_ms(*of_all.values(), turns=20), strict=True):
         found.append({"question": f"{name} of {size.tasks:,} tasks", "whole_ms": took})
     found[-2]["bar_ms"] = HEALTH_MS * max(1, size.tasks / 1000)
-    saves = least_ms(lambda turn: store.save(sample("pay/new/task", turn)), 50)
+    (saves,) = least_ms(lambda turn: store.save(sample("pay/new/task", turn)))
     found.append({"question": "save of a new run", "whole_ms": saves})
     return found
 

@@ -21,6 +21,12 @@ class Claiming:
 
     def __init__(self, database: Database) -> None:
         self._dialect, self._claims = database.dialect, database.tables.claims
+        claims = self._claims.c
+        told = (claims.run_id, claims.token, claims.claimed_at, claims.until, claims.is_open)
+        here = (claims.task == sa.bindparam("task"), claims.key == sa.bindparam("key"))
+        now = self._dialect.now().label("now")
+        self._locked = sa.select(*told).where(*here).with_for_update()
+        self._known = sa.select(*told, now).where(*here)
 
     def claim(
         self, writing: Writing, key: ClaimKey, *, run_id: str, lease: timedelta
@@ -31,7 +37,7 @@ class Claiming:
         if self._first(connection, won):
             return won
         # From here on nobody renews, releases or takes it until the transaction ends.
-        known = connection.execute(self._one(key).with_for_update()).one()
+        known = connection.execute(self._locked, _of(key)).one()
         # The clock is read after the wait for the lock.
         now = connection.execute(sa.select(self._dialect.now())).scalar_one()
         if known.is_open and known.run_id != run_id:
@@ -65,10 +71,9 @@ class Claiming:
 
     def holder(self, connection: sa.Connection, key: ClaimKey) -> Held | None:
         """Who has the right now."""
-        claims = self._claims.c
-        query = self._one(key).where(claims.is_open, claims.until > self._dialect.now())
-        known = connection.execute(query).one_or_none()
-        return None if known is None else _held(key, known)
+        known = connection.execute(self._known, _of(key)).one_or_none()
+        is_held = known is not None and known.is_open and known.now < known.until
+        return _held(key, known) if is_held else None
 
     def _first(self, connection: sa.Connection, won: Claim) -> bool:
         """Insert the first claim of a key; False where there is one."""
@@ -98,12 +103,6 @@ class Claiming:
             )
         )
 
-    def _one(self, key: ClaimKey) -> sa.Select[Any]:
-        claims = self._claims.c
-        return sa.select(
-            claims.run_id, claims.token, claims.claimed_at, claims.until, claims.is_open
-        ).where(claims.task == key.task, claims.key == key.digest)
-
     def _own(self, claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
         """The row of a claim, while it is this one."""
         claims = self._claims.c
@@ -117,6 +116,10 @@ class Claiming:
     def _changes(self, connection: sa.Connection, statement: Any) -> bool:
         """Whether a statement that changes one row found it."""
         return connection.execute(statement.returning(self._claims.c.token)).first() is not None
+
+
+def _of(key: ClaimKey) -> dict[str, str]:
+    return {"task": key.task, "key": key.digest}
 
 
 def _held(key: ClaimKey, known: Any) -> Held:

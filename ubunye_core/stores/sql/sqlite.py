@@ -95,7 +95,7 @@ class Sqlite:
 
     def now(self) -> sa.ColumnElement[int]:
         """This machine's clock: there is no other."""
-        return sa.literal(time.time_ns() // 1000, sa.BigInteger)
+        return sa.bindparam("now", callable_=_now, type_=sa.BigInteger(), unique=True)
 
     def document(self, column: sa.ColumnElement[Any]) -> sa.ColumnElement[Any]:
         """Bytes: a text column of SQLite may hold what is no text."""
@@ -139,6 +139,10 @@ class Sqlite:
         )
         connection.execute("PRAGMA synchronous = FULL")
         return connection
+
+
+def _now() -> int:
+    return time.time_ns() // 1000
 
 
 def _begin(connection: sa.Connection) -> None:
