@@ -105,16 +105,24 @@ class Table:
         """
         self._append(self._frame(events), elected_by)
 
-    def append_new(self, events: Sequence[Event]) -> None:
+    def append_new(self, events: Sequence[Event], others: Sequence[Event] = ()) -> None:
         """Append those rows whose runs have no row of the same turn, or of a later one, yet.
 
+        Args:
+            events: The rows that must be elected.
+            others: Rows that are appended with them, whatever is there.
+
         Raises:
-            LostError: another commit to one of their tasks came first.
+            LostError: another commit to one of the tasks of ``events`` came first.
         """
-        seen = self.rows().where(F.col("task").isin(sorted({event.task for event in events})))
-        seen = seen.selectExpr("task AS seen_task", "run_id AS seen_run", "turn AS seen_turn")
-        same = "task = seen_task AND run_id = seen_run AND seen_turn >= turn"
-        self._append(self._frame(events).join(seen, F.expr(same), "left_anti"), None)
+        frame = self._frame(others)
+        if events:
+            seen = self.rows().where(F.col("task").isin(sorted({event.task for event in events})))
+            seen = seen.selectExpr("task AS seen_task", "run_id AS seen_run", "turn AS seen_turn")
+            same = "task = seen_task AND run_id = seen_run AND seen_turn >= turn"
+            new = self._frame(events).join(seen, F.expr(same), "left_anti")
+            frame = new.unionByName(frame) if others else new
+        self._append(frame, None)
 
     def _append(self, frame: Any, elected_by: tuple[str, int] | None) -> None:
         with telling(self.name, "written"):

@@ -61,11 +61,14 @@ def _save_some(reading: Reading, receipts: Sequence[Receipt]) -> list[Refused]:
     """Save receipts in one commit; what was refused."""
 
     def once() -> list[Refused]:
-        rows, refused = _decided(reading, receipts, _standing(reading, receipts))
+        rows, elected, refused = _decided(reading, receipts, _standing(reading, receipts))
         if not rows:
             return refused
         in_order = sorted(rows.values(), key=lambda each: (each.task, each.event))
-        reading.table.append_new(in_order)
+        reading.table.append_new(
+            [event for event in in_order if (event.task, event.run_id) in elected],
+            [event for event in in_order if (event.task, event.run_id) not in elected],
+        )
         there = {event.event for event in _events(reading, receipts)}
         if not there.issuperset(event.event for event in in_order):
             raise LostError("others were there first")
@@ -76,9 +79,10 @@ def _save_some(reading: Reading, receipts: Sequence[Receipt]) -> list[Refused]:
 
 def _decided(
     reading: Reading, receipts: Sequence[Receipt], standing: Runs
-) -> tuple[Runs, list[Refused]]:
-    """The row to append for each run, and what the rules refuse."""
-    known, rows, refused = dict(standing), dict[tuple[str, str], Event](), list[Refused]()
+) -> tuple[Runs, set[tuple[str, str]], list[Refused]]:
+    """The row to append for each run, the runs whose row must be elected, and what is refused."""
+    known, rows = dict(standing), dict[tuple[str, str], Event]()
+    elected, refused = set[tuple[str, str]](), list[Refused]()
     for receipt in receipts:
         run = (receipt.task, receipt.run_id)
         try:
@@ -87,8 +91,10 @@ def _decided(
             refused.append(error)
             continue
         if following is not None:
+            if needs_election(known.get(run), following):
+                elected.add(run)
             known[run] = rows[run] = following
-    return rows, refused
+    return rows, elected, refused
 
 
 def _standing(reading: Reading, receipts: Sequence[Receipt]) -> Runs:
