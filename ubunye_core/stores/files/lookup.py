@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -53,8 +54,7 @@ class Lookup:
 
         seen = _Seen(str(hints.folder), task, fits)
         for run_id, fact in named.items():
-            if not seen.look_at(run_id, fact):
-                return None
+            seen.look_at(run_id, fact)
         return seen.newest_and_success()
 
     def of_attempt(self, task: str, attempt: Orchestrator) -> Found:
@@ -143,23 +143,17 @@ class _Seen:
         self._folder, self._task, self._fits = folder, task, fits
         self._runs: list[_Run] = []
 
-    def look_at(self, run_id: str, fact: Fact | None) -> bool:
-        """Look at one run more; False if it cannot be read."""
+    def look_at(self, run_id: str, fact: Fact | None) -> None:
+        """Look at one run more. What cannot be read is no success, nor is it known to be later."""
         path = f"{self._folder}/{run_id}{SUFFIX}"
         if fact is not None:
-            try:
-                found = os.stat(path)
-            except FileNotFoundError:
-                return not os.path.islink(path)
-            except OSError:
-                return False
-            if fact.is_of(found):
-                self._runs.append(_Run(fact.started, run_id, fact.status == _SUCCESS, None))
-                return True
-        seen, found_now = look(path, self._task)
-        if isinstance(seen, Receipt) and found_now is not None and self._fits(seen):
+            with contextlib.suppress(OSError):
+                if fact.is_of(os.stat(path)):
+                    self._runs.append(_Run(fact.started, run_id, fact.status == _SUCCESS, None))
+                    return
+        seen, _ = look(path, self._task)
+        if isinstance(seen, Receipt) and self._fits(seen):
             self._runs.append(_opened(seen))
-        return not isinstance(seen, Unreadable)
 
     def newest_and_success(self) -> Found | None:
         """The newest run and the newest success, opened and checked. None if that fails."""

@@ -173,6 +173,15 @@ def test_a_receipt_that_others_write_costs_one_open_file_more(store: FileStore) 
     assert len(opened) <= 2
 
 
+def test_damage_in_the_folder_does_not_make_a_success_a_matter_of_a_search(
+    store: FileStore,
+) -> None:
+    (store.root / A_TASK / "damaged.json").write_bytes(b"{")
+    with opening(store) as opened:
+        assert store.success_by_batch(A_TASK, a_run(9).batch.as_dict(), whole=True) is not None
+    assert opened.receipts == 2
+
+
 def test_a_gate_that_polls_for_a_batch_without_a_success_opens_next_to_nothing(
     store: FileStore,
 ) -> None:
