@@ -2,13 +2,15 @@
 
     python benchmarks/stores_delta.py [--tenth] [--folder DIR]
 
-Each figure: the first call on a table that was opened for it, and the median of the next ones. Two
+Each figure: the first call on a table that was opened for it, the median of the next ones, and of
+their CPU time on all cores. Two
 events a run, so a million receipts are two million rows; documents of about 3 KB, each its own.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
@@ -119,14 +121,18 @@ def of_task(base: pa.Table, task: str) -> pa.Table:
 
 def measure(name: str, url: str, ask: Callable[[DeltaStore], object], times: int = 9) -> float:
     store = open_delta(url)
-    took = []
+    took, cpu = [], []
     for _ in range(times + 1):
-        began = time.perf_counter()
+        began, used = time.perf_counter(), time.process_time()
         answer = ask(store)
         took.append((time.perf_counter() - began) * 1000)
+        cpu.append((time.process_time() - used) * 1000)
     median = statistics.median(took[1:])
     size = len(answer) if hasattr(answer, "__len__") else ""
-    print(f"| {name} | {took[0]:,.1f} | {median:,.1f} | {size} |", flush=True)
+    print(
+        f"| {name} | {took[0]:,.1f} | {median:,.1f} | {statistics.median(cpu[1:]):,.1f} | {size} |",
+        flush=True,
+    )
     return median
 
 
@@ -135,6 +141,7 @@ def main() -> None:
     options.add_argument("--tenth", action="store_true")
     options.add_argument("--folder", type=Path)
     given = options.parse_args()
+    print(f"load of the machine: {os.getloadavg()[0]:.0f}")
     with tempfile.TemporaryDirectory(dir=given.folder) as folder:
         run(Path(folder), tasks=100 if given.tenth else 1000)
 
@@ -147,7 +154,7 @@ def run(folder: Path, tasks: int) -> None:
     size = sum(path.stat().st_size for path in folder.rglob("*.parquet"))
     print(f"{tasks * 1000:,} receipts of {tasks:,} tasks: {size / 1e6:,.0f} MB on disk, "
           f"written in {time.perf_counter() - began:,.0f} s\n")  # fmt: skip
-    print("| question | first, ms | later, ms | answers |\n|---|--:|--:|--:|")
+    print("| question | first, ms | later, ms | CPU, ms | answers |\n|---|--:|--:|--:|--:|")
     task, whole = names[len(names) // 2], {"number": "500", "region": "eu"}
     attempt = Orchestrator(name="airflow", ids={"run_id": "r500"}, attempt=1)
     run_id = open_delta(url).list_runs(task, 1)[0].run_id
@@ -186,7 +193,10 @@ def single_saves(url: str) -> float:
     files = len(DeltaTable(place_of(url).uri).file_uris())
     print(f"\n1,000 single saves: median {took[500]:.1f} ms, 95% {took[950]:.1f}, longest "
           f"{took[-1]:.0f}; {files} files\n")  # fmt: skip
-    print("| after 1,000 single saves | first, ms | later, ms | answers |\n|---|--:|--:|--:|")
+    print(
+        "| after 1,000 single saves | first, ms | later, ms | CPU, ms | answers |\n"
+        "|---|--:|--:|--:|--:|"
+    )
     whole = {"number": "500", "region": "eu"}
     measure("newest 50", url, lambda s: s.list_runs("pay/monthly/calc", 50))
     return measure("a batch by search", url, lambda s: s.search("pay/monthly/calc", batch=whole))
