@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ubunye_core.batch import Batch, agrees
+from ubunye_core.names import is_segment
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.files.documents import look
 from ubunye_core.stores.files.facts import Facts, TaskFacts
@@ -112,7 +113,10 @@ class Lookup:
                 return None
             if all(needle in body for needle in needles):
                 letter, run_id, *rest = body.split(b" ", 2)
-                named[run_id.decode("ascii")] = Fact(rest[0]) if letter == b"T" else None
+                name = run_id.decode("ascii", "replace")
+                if not is_segment(name):  # never a path that leads elsewhere
+                    return None
+                named[name] = Fact(rest[0]) if letter == b"T" and rest else None
         return named | dict.fromkeys(others)
 
 
