@@ -119,14 +119,14 @@ class ProcessConformance(Handles):
         for kill in range(kills):
             with child(self.address(store)) as writer:
                 asked = {"task": A_TASK, "version": version, "parts": self.PARTS}
-                seconds = writer.ask("rewrite", **asked)["seconds"]
-                time.sleep(seconds * 2 * (kill % self.KILLS) / self.KILLS)
+                said = writer.ask("rewrite", **asked)
+                time.sleep(said["seconds"] * 2 * (kill % self.KILLS) / self.KILLS)
                 writer.kill()
             stands = self._check_the_big_receipt(self.reopened(store))
-            assert stands >= version, "a save that had returned was lost"
-            reached += stands > version
+            assert stands >= said["version"], "a save that had returned was lost"
+            reached += stands > said["version"]
             version = stands + 1
-        assert reached, "no writer came so far that a kill could have hit a second save"
+        assert reached, "no writer came so far that a kill could have hit another save"
         store.save(a_receipt(status=Status.RUNNING))
         store.save(a_receipt(run_id=BIG_RUN, status=Status.INTERRUPTED, ended_at=at(90)))
         assert store.load(A_TASK, BIG_RUN).status is Status.INTERRUPTED
