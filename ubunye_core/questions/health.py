@@ -18,6 +18,7 @@ from ubunye_core.questions.symptoms import (
 )
 from ubunye_core.questions.task_health import TaskHealth, cannot_be_told, look_at, well
 from ubunye_core.questions.tasks import fitting_tasks
+from ubunye_core.receipt import Status
 from ubunye_core.stores.capabilities import Settled
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
@@ -112,34 +113,37 @@ def _healths(
         for task in tasks:
             found.setdefault(task, None)
     to_ask = [task for task, health in found.items() if health is None]
-    found.update(_plainly_well(to_ask, store, moment, limits))
-    return [
-        look_at(task, store, moment, limits) if health is None else health
-        for task, health in found.items()
-    ]
+    settled = _settled(to_ask, store, moment)
+    oldest = None if limits.max_age is None else moment.now - limits.max_age
+    for task in to_ask:
+        last = settled.get(task)
+        if last is not None and _is_well(last, oldest):
+            found[task] = well(task, last)
+        else:
+            found[task] = look_at(task, store, moment, limits, has_ended=last is not None)
+    return [health for health in found.values() if health is not None]
 
 
-def _plainly_well(
-    tasks: Sequence[str], store: ReceiptStore, moment: Moment, limits: Limits
-) -> dict[str, TaskHealth]:
-    """The tasks whose newest run is a success and in which nothing else needs a look.
-
-    Only a store that offers it tells this at once; it is what a look at the runs would say.
-    """
+def _settled(tasks: Sequence[str], store: ReceiptStore, moment: Moment) -> dict[str, Settled]:
+    """The tasks of which all runs have ended by this instant, where a store tells that at once."""
     tell = getattr(store, "settled", None)
     if tell is None:
         return {}
     try:
-        settled: Mapping[str, Settled] = tell(tasks)
+        told: Mapping[str, Settled] = tell(tasks)
     except StoreUnavailableError:  # a look at the runs will say so
         return {}
-    oldest = None if limits.max_age is None else moment.now - limits.max_age
     return {
-        task: well(task, last)
-        for task, last in settled.items()
+        task: last
+        for task, last in told.items()
         if max(last.started_at, last.finished_at) <= moment.now
-        and (oldest is None or (last.window_end is not None and last.window_end >= oldest))
     }
+
+
+def _is_well(last: Settled, oldest: datetime | None) -> bool:
+    """Whether the newest run of a settled task says that it is well, without another look."""
+    fresh = oldest is None or (last.window_end is not None and last.window_end >= oldest)
+    return last.status is Status.SUCCESS and fresh
 
 
 def _summary(healths: Sequence[TaskHealth]) -> str:

@@ -27,11 +27,12 @@ from ubunye_core.questions.symptoms import (
 )
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.capabilities import Settled
-from ubunye_core.stores.protocol import ReceiptStore, Unreadable
+from ubunye_core.stores.protocol import Found, ReceiptStore, Unreadable
 from ubunye_core.stores.select import could_be_since
 from ubunye_core.times import to_the_second
 
 RUNS_READ = 50
+FEW = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,20 +81,44 @@ def cannot_be_told(task: str, store: ReceiptStore, error: StoreUnavailableError)
     )
 
 
-def look_at(task: str, store: ReceiptStore, moment: Moment, limits: Limits) -> TaskHealth:
-    """How a task stands, from its runs; never raises for a store that cannot answer."""
+def look_at(
+    task: str, store: ReceiptStore, moment: Moment, limits: Limits, *, has_ended: bool = False
+) -> TaskHealth:
+    """How a task stands, from its runs; never raises for a store that cannot answer.
+
+    Args:
+        task: The task.
+        store: Where its receipts are.
+        moment: The instant to answer for.
+        limits: What counts as unhealthy.
+        has_ended: Whether all its runs are known to have ended: then those since the last success
+            are enough.
+    """
     try:
-        return _task_health(task, store, moment, limits)
+        few = _since_the_last_success(task, store, moment) if has_ended else None
+        return _task_health(task, store, moment, limits, few)
     except StoreUnavailableError as error:
         return cannot_be_told(task, store, error)
 
 
-def _task_health(task: str, store: ReceiptStore, moment: Moment, limits: Limits) -> TaskHealth:
+def _since_the_last_success(task: str, store: ReceiptStore, moment: Moment) -> Found | None:
+    """A few of the newest runs, if the last success is among them and nothing is in doubt."""
+    found = store.list_runs(task, FEW)
+    seen = view(found, found.unreadable, moment)
+    is_plain = not seen.unreadable and seen.receipts == tuple(found)
+    return found if is_plain and _successes(found) else None
+
+
+def _task_health(
+    task: str, store: ReceiptStore, moment: Moment, limits: Limits, few: Found | None = None
+) -> TaskHealth:
     """How one task stands, from its newest runs, and its last success if that is older."""
-    found = store.list_runs(task, RUNS_READ)
+    found = store.list_runs(task, RUNS_READ) if few is None else few
     seen = view(found, found.unreadable, moment)
     whole = len(found) < RUNS_READ
-    if not whole and len(seen.receipts) < RUNS_READ:  # some had not started at that instant
+    if few is not None:
+        whole = False
+    elif not whole and len(seen.receipts) < RUNS_READ:  # some had not started at that instant
         found, whole = store.search(task), True
         seen = view(found, found.unreadable, moment)
     successes, unreadable = _successes(seen.receipts), seen.unreadable

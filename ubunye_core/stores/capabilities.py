@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from ubunye_core.receipt import Orchestrator, Receipt
+from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.protocol import Found, Unreadable
 
@@ -61,13 +61,14 @@ class FindsAttempt(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """The newest run of a task, where it is a success and nothing else needs a look."""
+    """The newest run of a task of which all runs have ended."""
 
     run_id: str
     started_at: datetime
     finished_at: datetime
     """``Receipt.finished_at``."""
     window_end: datetime | None = None
+    status: Status = Status.SUCCESS
 
     @classmethod
     def of(cls, receipt: Receipt) -> Settled:
@@ -77,17 +78,19 @@ class Settled:
             started_at=receipt.started_at,
             finished_at=receipt.finished_at,
             window_end=None if receipt.window is None else receipt.window.end,
+            status=receipt.status,
         )
 
 
 class TellsSettled(Protocol):
-    """It tells at once which of many tasks are plainly well. Health asks this."""
+    """It tells at once in which of many tasks no run is open. Health asks this."""
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
-        """Those of the tasks whose newest run is a success, with that run.
+        """Those of the tasks of which all runs have ended, with the newest one.
 
-        A task is left out where any other of its runs says ``running`` among the newest 50, and
-        where anything of it is unreadable: health then looks at its runs. So it is when in doubt.
+        A task is left out where one of its newest 50 runs says ``running``, and where anything of
+        it is unreadable: health then looks at its runs. So it is when in doubt; and a task whose
+        newest run is no success may always be left out.
         """
         ...
 

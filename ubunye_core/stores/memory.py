@@ -121,12 +121,11 @@ class MemoryStore:
         return Found(run for run in self.search(task) if attempt.is_same_attempt(run.orchestrator))
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
-        """Those of the tasks whose newest run is a success, and that need no other look."""
+        """Those of the tasks of which all runs have ended, with the newest one."""
         told = {}
         for task in tasks:
             found = self.search(task)
-            quiet = not found.unreadable and all(run.status.is_final for run in found)
-            if quiet and found and found[0].status is Status.SUCCESS:
+            if found and not found.unreadable and all(run.status.is_final for run in found):
                 told[task] = Settled.of(found[0])
         return told
 

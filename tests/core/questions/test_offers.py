@@ -56,7 +56,7 @@ def test_the_health_of_well_tasks_reads_no_runs() -> None:
     watched.tasks = store.tasks  # type: ignore[attr-defined]
     found = job_health("pay/*/*", store=watched, now=NOW)
     assert [bool(task) for task in found.tasks] == [True, True, True, False]
-    assert watched.calls == ["list_runs 50"]
+    assert watched.calls == ["list_runs 5", "list_runs 50"]  # its last success is not among five
 
 
 def test_the_newest_window_counts_wherever_its_success_lies() -> None:

@@ -5,7 +5,8 @@ finding runs by what they are for, each run has a line in one of the files ``b0`
 batch, ``v0`` to ``vf`` by each variable, ``a0`` to ``af`` by its attempt (``b00`` to ``bff`` and so
 on, where a repair found very many). ``facts/NNNNNN`` has a
 line for every run that ended. All are only ever appended to, and nothing in them is believed
-without a look at the receipt or at its file.
+without a look at the receipt or at its file. ``running`` holds the runs that are known and have not
+ended; where it is missing, nobody knows.
 
 ``.locks/seen`` says whether they are complete: its own date is made of the dates of the task's
 folder and of ``.hints``, as our last writer left them. Where anybody else has put a file in one of
@@ -21,7 +22,7 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +31,7 @@ from ubunye_core.stores.atomic import read_regular
 from ubunye_core.stores.files.lines import bodies, sealed
 from ubunye_core.stores.files.place import HINTS, LOCKS, SUFFIX
 
-NAMES, FACTS, WHOLE, SEEN = "names", "facts", "whole", "seen"
+NAMES, FACTS, WHOLE, SEEN, RUNNING = "names", "facts", "whole", "seen", "running"
 MOST_OPEN = 64
 """So many runs may be left for every reader to look at; with more, hints wait for a repair."""
 SEGMENT_BYTES = 65_536
@@ -76,20 +77,11 @@ class Hints:
             open_runs = self._listed_open() if seen.st_size else frozenset()
         except (OSError, ValueError):
             return NOTHING_KNOWN
-        if open_runs is None:
-            return NOTHING_KNOWN
         return State(are_whole=True, open_runs=open_runs if of_task == task else None)
 
-    def _listed_open(self) -> frozenset[str] | None:
-        names = set()
-        for body in bodies(read_regular(self._seen, at_most=_MOST_BYTES, follow=False)):
-            if body is None:
-                return None
-            name = bytes.fromhex(body.decode("ascii").removeprefix("O ")).decode("utf-8")
-            if not is_segment(name):
-                return None
-            names.add(name)
-        return frozenset(names)
+    def _listed_open(self) -> frozenset[str]:
+        data = read_regular(self._seen, at_most=_MOST_BYTES, follow=False)
+        return frozenset(_named(body) for body in bodies(data))
 
     def _dates(self) -> tuple[int, int]:
         """What stands for the task's folder and the folder of hints, as they are now.
@@ -153,6 +145,31 @@ class Hints:
             if body and body[:2] == b"N "
         }
 
+    def nothing_runs(self) -> bool:
+        """Whether every run that is known has ended."""
+        try:
+            found = os.lstat(f"{self._place}/{RUNNING}")
+        except OSError:
+            return False
+        return stat.S_ISREG(found.st_mode) and found.st_size == 0
+
+    def running(self) -> set[str] | None:
+        """The runs that are known and have not ended; None where nobody knows."""
+        try:
+            data = read_regular(f"{self._place}/{RUNNING}", at_most=_MOST_BYTES, follow=False)
+            return {_named(body) for body in bodies(data)}
+        except (OSError, ValueError):
+            return None
+
+    def ended_names(self) -> set[str]:
+        """The runs of which a fact says that they have ended."""
+        return {
+            body.split(b" ", 2)[1].decode("ascii")
+            for segment in self.segments()
+            for body in bodies(self.read(segment))
+            if body and body[:2] == b"T "
+        }
+
     def segments(self) -> list[str]:
         """The files of facts, oldest first."""
         place = f"{self._place}/{FACTS}"
@@ -172,6 +189,7 @@ class Hints:
         (self.place / FACTS).mkdir(parents=True, exist_ok=True)
         if not os.path.lexists(f"{self._place}/{WHOLE}"):
             self.append(WHOLE, ())
+            self.write_running(())
 
     def begin_wide(self) -> None:
         """Make the folder of the hints for very many runs."""
@@ -227,7 +245,7 @@ class Hints:
         """Begin ``seen`` anew, with the runs that are left open; None where there are too many."""
         content = _BEHIND
         if open_names is not None:
-            content = b"".join(sealed(f"O {name.encode().hex()}") for name in sorted(open_names))
+            content = _lines_of(open_names)
         self.forget_seen()
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(self._seen, flags, 0o666)
@@ -236,10 +254,36 @@ class Hints:
         finally:
             os.close(descriptor)
 
+    def write_running(self, names: Collection[str]) -> None:
+        """Say which runs have not ended; with very many of them, that nobody knows."""
+        place, content = f"{self._place}/{RUNNING}", _lines_of(names)
+        if len(names) > MOST_OPEN:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(place)
+            return
+        unfinished = f"{place}.{os.getpid()}.{os.urandom(4).hex()}"
+        with open(unfinished, "xb") as file:
+            file.write(content)
+        os.replace(unfinished, place)
+
     def forget_seen(self) -> None:
         """Say that not all is known here: a writer did without the hints."""
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self._seen)
+
+
+def _lines_of(names: Iterable[str]) -> bytes:
+    return b"".join(sealed(f"O {name.encode().hex()}") for name in sorted(names))
+
+
+def _named(body: bytes | None) -> str:
+    """The run that a line of ``seen`` or ``running`` names; ``ValueError`` for any other line."""
+    if body is None:
+        raise ValueError("a line is damaged")
+    name = bytes.fromhex(body.decode("ascii").removeprefix("O ")).decode("utf-8")
+    if not is_segment(name):
+        raise ValueError("no run has such a name")
+    return name
 
 
 def run_ids(names: Iterable[str]) -> set[str]:

@@ -32,6 +32,9 @@ _LETTERS = {
 OF_STATUS: Mapping[Status, bytes] = {each: text.encode() for each, text in _LETTERS.items()}
 
 
+_STATUS_OF = {text: each for each, text in OF_STATUS.items()}
+
+
 def microseconds(moment: datetime) -> int:
     """An instant as a whole number of microseconds since 1970."""
     return (moment - _EPOCH) // _MICROSECOND
@@ -177,6 +180,7 @@ class Fact:
             started_at=instant_of(int(parts[4])),
             finished_at=instant_of(int(parts[5])),
             window_end=None if parts[6] == b"-" else instant_of(int(parts[6])),
+            status=_STATUS_OF[parts[3]],
         )
 
 

@@ -103,9 +103,12 @@ class Noting:
         self._hints.begin_anew()
         return True
 
-    def removed(self) -> None:
+    def removed(self, run_id: str) -> None:
         """Say that what has gone from the folder was taken away by us."""
         with contextlib.suppress(OSError):
+            running = self._hints.running() if self._has_turn else None
+            if running is not None and run_id in running:
+                self._hints.write_running(running - {run_id})
             if self._before.open_runs is not None:
                 self._hints.confirm()
             elif not self._has_turn:
@@ -142,9 +145,23 @@ def append(hints: Hints, saved: Sequence[Saved]) -> bool:
         hints.append(name, lines)
     if facts:
         hints.append_facts(facts)
+    _note_running(hints, saved)
     if new:
         hints.append(NAMES, _name_lines(hints, new))
     return bool(by_file)
+
+
+def _note_running(hints: Hints, saved: Sequence[Saved]) -> None:
+    """Keep up with which runs have not ended, if that is known."""
+    before = hints.running()
+    if before is None:
+        return
+    running = set(before)
+    for each in saved:
+        change = running.discard if each.receipt.status.is_final else running.add
+        change(each.receipt.run_id)
+    if running != before:
+        hints.write_running(running)
 
 
 def _name_lines(hints: Hints, receipts: Sequence[Receipt]) -> list[bytes]:
@@ -184,6 +201,7 @@ def catch_up(hints: Hints, *, are_whole: bool) -> None:
         hints.write_seen(None)
         return
     left_open = append_unknown(hints, sorted(unknown))
+    hints.write_running(hints.known_names() - hints.ended_names())
     hints.write_seen(left_open)
     hints.confirm(before)
 

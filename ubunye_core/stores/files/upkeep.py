@@ -44,7 +44,7 @@ def remove(place: Place, task: str, names: Sequence[str]) -> int:
                 except FileNotFoundError:
                     continue
                 removed += 1
-                noting.removed()
+                noting.removed(path.name.removesuffix(SUFFIX))
         sync_folder(folder)
     return removed
 
