@@ -113,21 +113,24 @@ def _healths(
         for task in tasks:
             found.setdefault(task, None)
     to_ask = [task for task, health in found.items() if health is None]
-    settled = _settled(to_ask, store, moment)
+    told = _settled(to_ask, store, moment)
     oldest = None if limits.max_age is None else moment.now - limits.max_age
     for task in to_ask:
-        last = settled.get(task)
+        last = told.get(task)
         if last is not None and _is_well(last, oldest):
             found[task] = well(task, last)
         else:
-            found[task] = look_at(task, store, moment, limits, has_ended=last is not None)
+            found[task] = look_at(task, store, moment, limits, last)
     return [health for health in found.values() if health is not None]
 
 
 def _settled(tasks: Sequence[str], store: ReceiptStore, moment: Moment) -> dict[str, Settled]:
-    """The tasks of which all runs have ended by this instant, where a store tells that at once."""
+    """How the newest runs of tasks stand now, where a store tells that at once.
+
+    Not in the past: any run may have been going on then that has ended since.
+    """
     tell = getattr(store, "settled", None)
-    if tell is None:
+    if tell is None or moment.now + CLOCK_SKEW < moment.clock:
         return {}
     try:
         told: Mapping[str, Settled] = tell(tasks)
@@ -143,7 +146,7 @@ def _settled(tasks: Sequence[str], store: ReceiptStore, moment: Moment) -> dict[
 def _is_well(last: Settled, oldest: datetime | None) -> bool:
     """Whether the newest run of a settled task says that it is well, without another look."""
     fresh = oldest is None or (last.window_end is not None and last.window_end >= oldest)
-    return last.status is Status.SUCCESS and fresh
+    return last.status is Status.SUCCESS and not last.open_runs and fresh
 
 
 def _summary(healths: Sequence[TaskHealth]) -> str:

@@ -32,7 +32,7 @@ from ubunye_core.stores.select import could_be_since
 from ubunye_core.times import to_the_second
 
 RUNS_READ = 50
-FEW = 5
+FEW = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,11 @@ def cannot_be_told(task: str, store: ReceiptStore, error: StoreUnavailableError)
 
 
 def look_at(
-    task: str, store: ReceiptStore, moment: Moment, limits: Limits, *, has_ended: bool = False
+    task: str,
+    store: ReceiptStore,
+    moment: Moment,
+    limits: Limits,
+    settled: Settled | None = None,
 ) -> TaskHealth:
     """How a task stands, from its runs; never raises for a store that cannot answer.
 
@@ -91,22 +95,25 @@ def look_at(
         store: Where its receipts are.
         moment: The instant to answer for.
         limits: What counts as unhealthy.
-        has_ended: Whether all its runs are known to have ended: then those since the last success
-            are enough.
+        settled: What the store has told of it: then the runs since the last success may be enough.
     """
     try:
-        few = _since_the_last_success(task, store, moment) if has_ended else None
+        few = None if settled is None else _enough(task, store, moment, settled)
         return _task_health(task, store, moment, limits, few)
     except StoreUnavailableError as error:
         return cannot_be_told(task, store, error)
 
 
-def _since_the_last_success(task: str, store: ReceiptStore, moment: Moment) -> Found | None:
-    """A few of the newest runs, if the last success is among them and nothing is in doubt."""
+def _enough(task: str, store: ReceiptStore, moment: Moment, settled: Settled) -> Found | None:
+    """A few of the newest runs, if the last success and all open runs are among them.
+
+    None where anything is in doubt.
+    """
     found = store.list_runs(task, FEW)
     seen = view(found, found.unreadable, moment)
     is_plain = not seen.unreadable and seen.receipts == tuple(found)
-    return found if is_plain and _successes(found) else None
+    has_open = settled.open_runs <= {run.run_id for run in found}
+    return found if is_plain and has_open and _successes(found) else None
 
 
 def _task_health(

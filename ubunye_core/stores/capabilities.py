@@ -61,7 +61,7 @@ class FindsAttempt(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Settled:
-    """The newest run of a task of which all runs have ended."""
+    """The newest run of a task, where it is known which of its runs have not ended."""
 
     run_id: str
     started_at: datetime
@@ -69,6 +69,8 @@ class Settled:
     """``Receipt.finished_at``."""
     window_end: datetime | None = None
     status: Status = Status.SUCCESS
+    open_runs: frozenset[str] = frozenset()
+    """The runs of the task that say ``running``."""
 
     @classmethod
     def of(cls, receipt: Receipt) -> Settled:
@@ -83,14 +85,15 @@ class Settled:
 
 
 class TellsSettled(Protocol):
-    """It tells at once in which of many tasks no run is open. Health asks this."""
+    """It tells at once how the newest run of many tasks stands, and what runs. Health asks this."""
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
-        """Those of the tasks of which all runs have ended, with the newest one.
+        """Those of the tasks that need no search, with their newest run.
 
-        A task is left out where one of its newest 50 runs says ``running``, and where anything of
-        it is unreadable: health then looks at its runs. So it is when in doubt; and a task whose
-        newest run is no success may always be left out.
+        A task is left out where it is not certain which of its runs say ``running``, and where
+        anything of it is unreadable: health then looks at its newest runs. So it is when in doubt;
+        and a task may always be left out whose newest run is no success, or in which a run is
+        open.
         """
         ...
 

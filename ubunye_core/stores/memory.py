@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ubunye_core.batch import Batch
@@ -121,12 +121,13 @@ class MemoryStore:
         return Found(run for run in self.search(task) if attempt.is_same_attempt(run.orchestrator))
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
-        """Those of the tasks of which all runs have ended, with the newest one."""
+        """How the newest run of each task stands, and which runs say running."""
         told = {}
         for task in tasks:
             found = self.search(task)
-            if found and not found.unreadable and all(run.status.is_final for run in found):
-                told[task] = Settled.of(found[0])
+            if found and not found.unreadable:
+                going_on = frozenset(run.run_id for run in found if not run.status.is_final)
+                told[task] = replace(Settled.of(found[0]), open_runs=going_on)
         return told
 
     def scan(self, task: str) -> Iterator[Receipt | Unreadable]:

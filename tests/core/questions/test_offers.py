@@ -11,9 +11,10 @@ from tests.core.questions.builders import CALC, DAY, HOUR, NOW, FourMethods, a_r
 from tests.core.questions.test_damage_properties import requirements, store_of, stores
 from ubunye_core import Requirement, Status, check_upstream, job_health
 from ubunye_core.stores import MemoryStore
+from ubunye_core.times import utc_now
 
 OCTOBER = {"month": "2026-10"}
-MOMENTS = st.sampled_from([NOW, NOW - HOUR, NOW - DAY, NOW + DAY])
+MOMENTS = st.sampled_from([NOW, NOW - HOUR, NOW - DAY, NOW + DAY]) | st.builds(utc_now)
 
 
 @settings(max_examples=300, deadline=None)
@@ -54,9 +55,9 @@ def test_the_health_of_well_tasks_reads_no_runs() -> None:
     watched = FourMethods(store)
     watched.settled = store.settled  # type: ignore[attr-defined]
     watched.tasks = store.tasks  # type: ignore[attr-defined]
-    found = job_health("pay/*/*", store=watched, now=NOW)
+    found = job_health("pay/*/*", store=watched)
     assert [bool(task) for task in found.tasks] == [True, True, True, False]
-    assert watched.calls == ["list_runs 5", "list_runs 50"]  # its last success is not among five
+    assert watched.calls == ["list_runs 3", "list_runs 50"]  # no success is among three
 
 
 def test_the_newest_window_counts_wherever_its_success_lies() -> None:

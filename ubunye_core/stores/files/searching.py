@@ -178,7 +178,8 @@ class Search:
                 continue
             seen, found = look(path, task)
             if isinstance(seen, Receipt) and found is not None:
-                facts.learn(seen, found)
+                if self._asked.is_narrow or self._asked.limit is None:
+                    facts.learn(seen, found)
                 dated = found.st_mtime_ns // 1_000 + SKEW
                 is_newer = not each.shows_start and microseconds(seen.started_at) > dated
                 if is_newer and trust_dates:
