@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task_or_pattern, is_pattern
 from ubunye_core.questions.answer import (
+    CLOCK_SKEW,
     Moment,
     Verdict,
     together,
