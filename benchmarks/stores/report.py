@@ -21,7 +21,8 @@ def tell(run: Run) -> None:
     for name, it in run.peer.items():
         counts = run.peer_counts.get(name)
         told = [str(each) for each in counts] if counts else ["", ""]
-        print(f"| {name} | {_ms(it, 0)} | {_ms(it, 1)} | {told[0]} | {told[1]} | {it.peak:,.0f} |")
+        times = " | ".join(f"{_ms(it, call)} | {it.cpu_median(call):,.1f}" for call in (0, 1))
+        print(f"| {name} | {times} | {told[0]} | {told[1]} | {it.peak:,.0f} |")
     print()
     for name, (spent, peak) in run.repairs.items():
         print(f"repair of {name}: {spent / 1000:.1f} s, {peak:.0f} MB")

@@ -24,8 +24,10 @@ from ubunye_core import (
     check_upstream,
 )
 from ubunye_core.codec import MAX_RECEIPT_BYTES, encode
+from ubunye_core.runids import new_run_id
 from ubunye_core.stores import FileStore, atomic
 from ubunye_core.stores.files.hints import Hints
+from ubunye_core.stores.files.names import shows_start
 from ubunye_core.stores.files.noting import lock_of_hints
 from ubunye_core.stores.files.writing import lock_of
 from ubunye_core.testing import A_TASK, a_receipt, at
@@ -395,3 +397,21 @@ def test_a_child_forked_while_the_lock_is_held_does_not_keep_it(
     finally:
         os.kill(child, 9)
         os.waitpid(child, 0)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        None, "01a229a0-6467-4f90-b2b7-9f8fe24487aa.json",
+        "01a229a0-6467-7f90-c2b7-9f8fe24487aa.json",
+        "01A229A0-6467-7f90-b2b7-9f8fe24487aa.json", "01a229a06467--7f90-b2b7-9f8fe24487a.json",
+        "01a229a0-6467-7f90-b2b7-9f8fe24487aajson.", "x1a229a0-6467-7f90-b2b7-9f8fe24487aa.json",
+        "01a229a0-6467-7f90-b2b7-9f8fe2448-aa.json", "01a229a0-6467-7f90-b2b7-9f8fe24487ж.json",
+        "01a229a0-6467-7f90-b2b7-9f8fe2448.aa.json", "a.json",
+        "01a229a0-6467-7f90-b2b7-9f8fe24487aa.jsoN",
+    ],
+)  # fmt: skip
+def test_names_that_show_a_start_are_told_from_all_others(odd: str | None) -> None:
+    good = [f"{new_run_id(at(minutes))}.json" for minutes in range(50)]
+    assert shows_start([*good[:20], *([odd] if odd else []), *good[20:]]) == good
+    assert shows_start([]) == []

@@ -29,6 +29,7 @@ ANY_TIME = 1 << 62
 _SHOWS_ITS_START = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
 )
+_LENGTH, _DASHES, _VERSION, _VARIANT = 41, (8, 13, 18, 23), 14, 19
 _FIRST_FEW = 256
 _TAIL_BYTES = 16_384
 
@@ -55,7 +56,23 @@ class Candidate:
 
 def shows_start(names: Sequence[str]) -> list[str]:
     """Those file names that are ids of version 7."""
-    return list(filter(_SHOWS_ITS_START.fullmatch, names))
+    as_long = [name for name in names if len(name) == _LENGTH]
+    if _all_show_start("".join(as_long), len(as_long)):
+        return as_long
+    return list(filter(_SHOWS_ITS_START.fullmatch, as_long))
+
+
+def _all_show_start(joined: str, count: int) -> bool:
+    """Whether file names of this length, put one after the other, are all ids of version 7.
+
+    The same as the pattern says of each, told of a hundred thousand at once.
+    """
+    if not joined.isascii() or joined[_VERSION::_LENGTH] != "7" * count:
+        return False
+    dashes = all(joined[at::_LENGTH] == "-" * count for at in _DASHES)
+    is_variant = set(joined[_VARIANT::_LENGTH]) <= set("89ab")
+    others = joined.encode().translate(None, b"0123456789abcdef")
+    return dashes and is_variant and others == b"----.json" * count
 
 
 def by_name(names: Sequence[str], since: datetime | None, few: bool) -> Iterator[Candidate]:
