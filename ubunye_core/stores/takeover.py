@@ -5,7 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from ubunye_core.errors import BadReceiptError, ReceiptConflictError, ReceiptNotFoundError
+from ubunye_core.errors import (
+    AmbiguousRunError,
+    BadReceiptError,
+    ReceiptConflictError,
+    ReceiptNotFoundError,
+)
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.runids import time_in
 from ubunye_core.stores.claims import Held
@@ -33,14 +38,8 @@ def end_of_the_old_holder(
         known = store.load(task, run_id)
         if known.run_id != run_id:  # it only begins like this
             raise ReceiptNotFoundError(run_id)
-    except ReceiptNotFoundError:
-        known = Receipt(
-            task=task,
-            run_id=run_id,
-            status=Status.RUNNING,
-            started_at=time_in(run_id) or claimed_at,
-        )
-    except BadReceiptError:  # an end replaces a damaged record of its own
+    except (ReceiptNotFoundError, AmbiguousRunError, BadReceiptError):
+        # Several others may begin like this; and an end replaces a damaged record of its own.
         known = Receipt(
             task=task,
             run_id=run_id,

@@ -242,8 +242,12 @@ class ClaimsConformance(Handles):
         assert len(store.search(A_TASK, Status.SUCCESS)) == 0
 
     @slow
-    def test_nor_where_the_old_holder_had_no_receipt_yet(self, store: ClaimingStore) -> None:
-        store.save(a_receipt(run_id="run-10", status=Status.RUNNING))  # begins like the holder
+    @pytest.mark.parametrize("like_it", [["run-10"], ["run-10", "run-11"]])
+    def test_nor_where_the_old_holder_had_no_receipt_yet(
+        self, store: ClaimingStore, like_it: list[str]
+    ) -> None:
+        for run_id in like_it:  # they begin like the holder
+            store.save(a_receipt(run_id=run_id, status=Status.RUNNING))
         take(store, "run-1", lease=self.LEASE)
         self.taken_over(store, "run-2")
         late = utc_now()
@@ -251,7 +255,7 @@ class ClaimsConformance(Handles):
             store.save(a_receipt(started_at=late))
         lost = store.load(A_TASK, "run-1")
         assert (lost.status, lost.ended_by) == (Status.INTERRUPTED, "takeover")
-        assert store.load(A_TASK, "run-10").status is Status.RUNNING
+        assert [store.load(A_TASK, each).status for each in like_it] == ["running"] * len(like_it)
 
     @slow
     def test_nor_where_a_third_party_had_closed_it(self, store: ClaimingStore) -> None:
