@@ -21,8 +21,6 @@ _COUNTED_EVERY = 16
 TICK_SECONDS = 2.0
 """A file that changed so recently may change again without showing it."""
 _MOST_BYTES = 1 << 30
-_LAST_FACTS = 1024
-"""Bytes at the end of a segment in which the newest run's line is likely to be."""
 
 
 class TaskFacts:
@@ -87,16 +85,6 @@ class TaskFacts:
     def _remember(self, run_id: str, text: bytes) -> None:
         if len(self._texts) < MOST_REMEMBERED or run_id in self._texts:
             self._texts[run_id] = text
-
-
-def last_fact(run_id: str, hints: Hints) -> Fact | None:
-    """What the end of the newest segment says of a run; None where it says nothing."""
-    segments = hints.segments()
-    if not segments:
-        return None
-    data = hints.tail(segments[-1], hints.size(segments[-1]), _LAST_FACTS)
-    found = [text for name, text in _facts_in(data) if name == run_id]
-    return Fact(found[-1]) if found else None
 
 
 def _facts_in(data: bytes) -> Iterator[tuple[str, bytes]]:

@@ -5,8 +5,8 @@ finding runs by what they are for, each run has a line in one of the files ``b0`
 batch, ``v0`` to ``vf`` by each variable, ``a0`` to ``af`` by its attempt (``b00`` to ``bff`` and so
 on, where a repair found very many). ``facts/NNNNNN`` has a
 line for every run that ended. All are only ever appended to, and nothing in them is believed
-without a look at the receipt or at its file. ``running`` holds the runs that are known and have not
-ended; where it is missing, nobody knows.
+without a look at the receipt or at its file. ``now`` holds the runs that are known and have not
+ended, and the newest that has; where it is missing, nobody knows.
 
 ``.locks/seen`` says whether they are complete: its own date is made of the dates of the task's
 folder and of ``.hints``, as our last writer left them. Where anybody else has put a file in one of
@@ -22,16 +22,16 @@ import hashlib
 import os
 import shutil
 import stat
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ubunye_core.names import is_segment
 from ubunye_core.stores.atomic import read_regular
-from ubunye_core.stores.files.lines import bodies, sealed
+from ubunye_core.stores.files.lines import bodies, sealed, start_of
 from ubunye_core.stores.files.place import HINTS, LOCKS, SUFFIX
 
-NAMES, FACTS, WHOLE, SEEN, RUNNING = "names", "facts", "whole", "seen", "running"
+NAMES, FACTS, WHOLE, SEEN, NOW = "names", "facts", "whole", "seen", "now"
 MOST_OPEN = 64
 """So many runs may be left for every reader to look at; with more, hints wait for a repair."""
 SEGMENT_BYTES = 65_536
@@ -49,6 +49,16 @@ class State:
     open_runs: frozenset[str] | None
     """The runs that a reader must look at itself, where all others are known for certain; None
     where somebody else may have put receipts in the folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """How the runs of a task stand that are known."""
+
+    running: frozenset[str]
+    """Those that have not ended."""
+    newest: bytes | None
+    """The line of the newest that has ended."""
 
 
 NOTHING_KNOWN = State(are_whole=False, open_runs=None)
@@ -145,30 +155,30 @@ class Hints:
             if body and body[:2] == b"N "
         }
 
-    def nothing_runs(self) -> bool:
-        """Whether every run that is known has ended."""
+    def now(self) -> Now | None:
+        """How the runs stand that are known; None where nobody knows."""
         try:
-            found = os.lstat(f"{self._place}/{RUNNING}")
-        except OSError:
-            return False
-        return stat.S_ISREG(found.st_mode) and found.st_size == 0
-
-    def running(self) -> set[str] | None:
-        """The runs that are known and have not ended; None where nobody knows."""
-        try:
-            data = read_regular(f"{self._place}/{RUNNING}", at_most=_MOST_BYTES, follow=False)
-            return {_named(body) for body in bodies(data)}
+            data = read_regular(f"{self._place}/{NOW}", at_most=_MOST_BYTES, follow=False)
+            (body,) = bodies(data)  # all in one line, which is whole or says nothing
+            mark, names, newest = (body or b"").split(b" ", 2)
+            if mark != b"W":
+                return None
+            running = frozenset(map(_name_in, names.decode("ascii").strip("-").split(",")))
+            return Now(running - {""}, None if newest == b"-" else newest)
         except (OSError, ValueError):
             return None
 
-    def ended_names(self) -> set[str]:
-        """The runs of which a fact says that they have ended."""
-        return {
-            body.split(b" ", 2)[1].decode("ascii")
+    def count_anew(self) -> Now:
+        """How the runs stand that are known, from all that is known of them."""
+        ended = {
+            body.split(b" ", 2)[1].decode("ascii"): body
             for segment in self.segments()
             for body in bodies(self.read(segment))
             if body and body[:2] == b"T "
         }
+        known = self.known_names()
+        newest = max((ended[name] for name in known & set(ended)), key=start_of, default=None)
+        return Now(frozenset(known.difference(ended)), newest)
 
     def segments(self) -> list[str]:
         """The files of facts, oldest first."""
@@ -189,7 +199,7 @@ class Hints:
         (self.place / FACTS).mkdir(parents=True, exist_ok=True)
         if not os.path.lexists(f"{self._place}/{WHOLE}"):
             self.append(WHOLE, ())
-            self.write_running(())
+            self.write_now(Now(frozenset(), None))
 
     def begin_wide(self) -> None:
         """Make the folder of the hints for very many runs."""
@@ -254,16 +264,18 @@ class Hints:
         finally:
             os.close(descriptor)
 
-    def write_running(self, names: Collection[str]) -> None:
-        """Say which runs have not ended; with very many of them, that nobody knows."""
-        place, content = f"{self._place}/{RUNNING}", _lines_of(names)
-        if len(names) > MOST_OPEN:
+    def write_now(self, now: Now) -> None:
+        """Say how the runs stand that are known; with very many open, that nobody knows."""
+        place = f"{self._place}/{NOW}"
+        if len(now.running) > MOST_OPEN:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(place)
             return
+        names = ",".join(name.encode().hex() for name in sorted(now.running)) or "-"
+        newest = "-" if now.newest is None else now.newest.decode("ascii")
         unfinished = f"{place}.{os.getpid()}.{os.urandom(4).hex()}"
         with open(unfinished, "xb") as file:
-            file.write(content)
+            file.write(sealed(f"W {names} {newest}"))
         os.replace(unfinished, place)
 
     def forget_seen(self) -> None:
@@ -277,11 +289,16 @@ def _lines_of(names: Iterable[str]) -> bytes:
 
 
 def _named(body: bytes | None) -> str:
-    """The run that a line of ``seen`` or ``running`` names; ``ValueError`` for any other line."""
+    """The run that a line of ``seen`` names; ``ValueError`` for any other line."""
     if body is None:
         raise ValueError("a line is damaged")
-    name = bytes.fromhex(body.decode("ascii").removeprefix("O ")).decode("utf-8")
-    if not is_segment(name):
+    return _name_in(body.decode("ascii").removeprefix("O "))
+
+
+def _name_in(text: str) -> str:
+    """The name that is written in hexadecimal digits; none where there are none."""
+    name = bytes.fromhex(text).decode("utf-8")
+    if name and not is_segment(name):
         raise ValueError("no run has such a name")
     return name
 

@@ -138,6 +138,12 @@ def bodies(data: bytes) -> Iterator[bytes | None]:
         yield body if seal == b"%08x" % crc32(body) else None
 
 
+def start_of(body: bytes) -> tuple[int, bytes]:
+    """By what a run that has ended is ordered, from its line: its start, and its id."""
+    parts = body.split(b" ", 7)
+    return int(parts[6]), parts[1]
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """What a line says of a run that has ended."""

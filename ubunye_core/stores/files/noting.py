@@ -15,7 +15,15 @@ from ubunye_core.receipt import Receipt
 from ubunye_core.runids import time_in
 from ubunye_core.stores.atomic import lock
 from ubunye_core.stores.files.documents import look
-from ubunye_core.stores.files.hints import MOST_OPEN, NAMES, NOTHING_KNOWN, Hints, State, run_ids
+from ubunye_core.stores.files.hints import (
+    MOST_OPEN,
+    NAMES,
+    NOTHING_KNOWN,
+    Hints,
+    Now,
+    State,
+    run_ids,
+)
 from ubunye_core.stores.files.lines import (
     Keys,
     bodies,
@@ -23,6 +31,7 @@ from ubunye_core.stores.files.lines import (
     microseconds,
     running_line,
     sealed,
+    start_of,
 )
 from ubunye_core.stores.files.place import LOCKS, SUFFIX
 
@@ -106,9 +115,8 @@ class Noting:
     def removed(self, run_id: str) -> None:
         """Say that what has gone from the folder was taken away by us."""
         with contextlib.suppress(OSError):
-            running = self._hints.running() if self._has_turn else None
-            if running is not None and run_id in running:
-                self._hints.write_running(running - {run_id})
+            if self._has_turn and _is_named(run_id, self._hints.now()):
+                self._hints.write_now(self._hints.count_anew())
             if self._before.open_runs is not None:
                 self._hints.confirm()
             elif not self._has_turn:
@@ -145,23 +153,35 @@ def append(hints: Hints, saved: Sequence[Saved]) -> bool:
         hints.append(name, lines)
     if facts:
         hints.append_facts(facts)
-    _note_running(hints, saved)
+    _note_now(hints, saved)
     if new:
         hints.append(NAMES, _name_lines(hints, new))
     return bool(by_file)
 
 
-def _note_running(hints: Hints, saved: Sequence[Saved]) -> None:
-    """Keep up with which runs have not ended, if that is known."""
-    before = hints.running()
+def _note_now(hints: Hints, saved: Sequence[Saved]) -> None:
+    """Keep up with how the runs stand, if that is known."""
+    before = hints.now()
     if before is None:
         return
-    running = set(before)
+    running, newest = set(before.running), before.newest
     for each in saved:
-        change = running.discard if each.receipt.status.is_final else running.add
-        change(each.receipt.run_id)
-    if running != before:
-        hints.write_running(running)
+        if not each.receipt.status.is_final:
+            running.add(each.receipt.run_id)
+            continue
+        running.discard(each.receipt.run_id)
+        line = ended_line(each.receipt, Keys.of(each.receipt), each.found).rpartition(b" ")[0]
+        if newest is None or start_of(line) >= start_of(newest):
+            newest = line
+    now = Now(frozenset(running), newest)
+    if now != before:
+        hints.write_now(now)
+
+
+def _is_named(run_id: str, now: Now | None) -> bool:
+    name = run_id.encode()
+    is_newest = now is not None and now.newest is not None and now.newest.split(b" ")[1] == name
+    return is_newest or (now is not None and run_id in now.running)
 
 
 def _name_lines(hints: Hints, receipts: Sequence[Receipt]) -> list[bytes]:
@@ -201,7 +221,7 @@ def catch_up(hints: Hints, *, are_whole: bool) -> None:
         hints.write_seen(None)
         return
     left_open = append_unknown(hints, sorted(unknown))
-    hints.write_running(hints.known_names() - hints.ended_names())
+    hints.write_now(hints.count_anew())
     hints.write_seen(left_open)
     hints.confirm(before)
 

@@ -3,68 +3,58 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from itertools import islice
 
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.runids import time_in
 from ubunye_core.stores.capabilities import Settled
 from ubunye_core.stores.files.documents import look
-from ubunye_core.stores.files.facts import Facts, TaskFacts, last_fact
-from ubunye_core.stores.files.hints import NAMES, Hints
-from ubunye_core.stores.files.lines import OF_STATUS, Fact, bodies, fact_of, microseconds
-from ubunye_core.stores.files.names import MILLISECOND, HintsFailError, by_hints, shows_start
+from ubunye_core.stores.files.facts import Facts, TaskFacts
+from ubunye_core.stores.files.hints import NAMES, Hints, Now
+from ubunye_core.stores.files.lines import OF_STATUS, Fact, fact_of
+from ubunye_core.stores.files.names import HintsFailError, by_hints, shows_start
 from ubunye_core.stores.files.place import SUFFIX, Place
 
 NEWEST = 50
 """Health looks at so many runs of a task."""
 _LARGE_BYTES = 100_000
-_LAST_LINES = 256
-"""Bytes at the end of the names; a line has about sixty, and 200 where a run id is long."""
 _MOST_OPENED = 5
 """With more that is not known, health's own look costs no more."""
 _SUCCESS = OF_STATUS[Status.SUCCESS]
 
 
 def settled(task: str, place: Place, facts: Facts) -> Settled | None:
-    """The newest run of a task, if all its runs have ended."""
+    """The newest run of a task, if it is certain which of its runs have not ended."""
     hints = Hints(place.folder(task))
-    known = facts.of(task, hints)
-    newest = _newest_of_ended(hints)
-    fact = None if newest is None else _fact(newest, hints, known)
-    if newest is None or fact is None:
-        return _among_the_newest(task, hints, known, place)
-    return fact.settled(newest)
+    now = hints.now() if hints.state().open_runs == frozenset() else None
+    known = None if now is None else _by_what_is_known(task, hints, now)
+    return known or _among_the_newest(task, hints, facts.of(task, hints), place)
 
 
-def _newest_of_ended(hints: Hints) -> str | None:
-    """The newest run, where it is certain that all runs are known and have ended.
+def _by_what_is_known(task: str, hints: Hints, now: Now) -> Settled | None:
+    """The newest of those that run, and of the newest that has ended, where its file is as it was.
 
     A run that has ended never runs again, so the others need no look.
     """
-    if hints.state().open_runs != frozenset() or not hints.nothing_runs():
+    found: list[Settled] = []
+    if now.newest is not None:
+        _, name, text = now.newest.split(b" ", 2)
+        run_id, fact = name.decode("ascii"), Fact(text)
+        try:
+            if not fact.is_of(os.stat(f"{hints.folder}/{run_id}{SUFFIX}")):
+                return None
+        except OSError:
+            return None
+        found.append(fact.settled(run_id))
+    if len(now.running) > _MOST_OPENED:
         return None
-    try:
-        lines = list(bodies(hints.tail(NAMES, hints.size(NAMES), _LAST_LINES)))
-    except OSError:
-        return None
-    parts = lines[-1].decode("ascii").split(" ") if lines and lines[-1] is not None else []
-    if len(parts) != 4 or parts[3] != "-":  # else the names of some show nothing
-        return None
-    shown = time_in(parts[1])
-    is_newest = shown is not None and microseconds(shown) // MILLISECOND > int(parts[2])
-    return parts[1] if is_newest else None
-
-
-def _fact(run_id: str, hints: Hints, known: TaskFacts) -> Fact | None:
-    """What is known of a run, if its file is as it was then."""
-    try:
-        found = os.stat(f"{hints.folder}/{run_id}{SUFFIX}")
-        fact = known.get(run_id)
-        if fact is None or not fact.is_of(found):
-            fact = last_fact(run_id, hints)
-    except OSError:
-        return None
-    return fact if fact is not None and fact.is_of(found) else None
+    for run_id in now.running:
+        receipt, _ = look(f"{hints.folder}/{run_id}{SUFFIX}", task)
+        if not isinstance(receipt, Receipt) or receipt.status.is_final:
+            return None
+        found.append(Settled.of(receipt))
+    newest = max(found, key=lambda run: (run.started_at, run.run_id), default=None)
+    return None if newest is None else replace(newest, open_runs=now.running)
 
 
 def _among_the_newest(task: str, hints: Hints, known: TaskFacts, place: Place) -> Settled | None:
