@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from ubunye_core.cli.output import note
 from ubunye_core.errors import ConfigError
 from ubunye_core.masking import masked_url
 from ubunye_core.stores import ReceiptStore, open_store
@@ -126,6 +127,8 @@ def find_place(
 
 def _opened(url: str, *, was_found: bool = False) -> Place:
     store = open_store(url)
+    if store.url.startswith("memory://"):
+        note(f"{masked_url(store.url)} is in this process only: it is gone when the command ends.")
     named = url.strip() if "://" in url else store.url  # a relative path means this folder only
     return Place(store=store, named=named, was_found=was_found)
 

@@ -36,9 +36,11 @@ def repair(place: Place, set_aside: bool, yes: bool, as_json: bool) -> ExitCode:
     place.check_named("repair")
     asks = set_aside and not yes
     if asks and (as_json or not (is_terminal(sys.stdin) and is_terminal(sys.stderr))):
-        raise ConfigError("--set-aside moves receipts, and nobody can be asked here.", hint="--yes")
+        raise ConfigError(
+            "--set-aside moves receipts, and nobody can be asked here.", hint="Add --yes."
+        )
     done = _repair(place, set_aside=set_aside and yes)
-    if asks and done.repaired.left:
+    if asks and done.offered and done.repaired.left:
         say_unreadable(done.repaired.left)
         if click.confirm(
             f"Move {count(len(done.repaired.left), 'damaged receipt')} away?", err=True
@@ -71,14 +73,16 @@ def _repair(place: Place, *, set_aside: bool) -> RepairedStore:
 
 
 def _reason(done: RepairedStore, place: Place, *, set_aside: bool) -> str:
+    repaired = done.repaired
+    left = count(len(repaired.left), "receipt")
+    if not done.offered and repaired.left:
+        return f"{left} cannot be read, and {place.shown} offers no way to set receipts aside."
     if not done.offered:
         return f"Nothing to repair: {place.shown} keeps no hints beside its receipts."
-    repaired = done.repaired
     parts = [f"{place.shown}: the hints of {count(repaired.hints, 'run')} were written anew"]
     if repaired.set_aside:
         parts.append(f"{count(len(repaired.set_aside), 'damaged receipt')} set aside")
     if repaired.left:
-        left = count(len(repaired.left), "receipt")
         why = "somebody may still write them" if set_aside else "--set-aside moves the damaged"
-        parts.append(f"{left} that cannot be read stay ({why})")
+        parts.append(f"{left} left that cannot be read ({why})")
     return "; ".join(parts) + "."

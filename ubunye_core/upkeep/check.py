@@ -130,9 +130,13 @@ def _read(
         return
     bad_ones = len(content.unreadable)
     if bad_ones:
-        why = f"{count(bad_ones, 'receipt')} cannot be read; 'ubunye-runs store repair' tells more"
+        why = f"{count(bad_ones, 'receipt')} cannot be read"
+        if hasattr(store, "repair"):
+            why += "; 'ubunye-runs store repair --set-aside' moves what is damaged away"
         yield Finding(what="damage", good=False, why=why)
-    yield Finding(what="read", good=True, why=str(content) if held.tasks else "it is empty")
+    yield Finding(
+        what="read", good=True, why=str(content) if held.tasks or bad_ones else "it is empty"
+    )
 
 
 def _examined(store: ReceiptStore) -> Iterator[Finding]:

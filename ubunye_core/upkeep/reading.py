@@ -30,7 +30,7 @@ class Holdings:
 def holdings(store: ReceiptStore, pattern: str | None = None) -> Holdings:
     """The tasks that a store holds and a task or pattern names; all of them without one.
 
-    A store that cannot list its tasks is read as a whole for it.
+    A store that cannot list its tasks, or lists none, is read as a whole for it.
 
     Raises:
         ReceiptNotFoundError: it holds no such task.
@@ -39,7 +39,7 @@ def holdings(store: ReceiptStore, pattern: str | None = None) -> Holdings:
     wanted = None if pattern is None else check_task_or_pattern(pattern)
     listed = known_tasks(store)
     of_no_task: tuple[Unreadable, ...] = ()
-    if listed is None:
+    if not listed:  # damage may show no task
         found = store.search()
         named = {receipt.task for receipt in found}
         named |= {bad.task for bad in found.unreadable if bad.task is not None}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ubunye_core.stores import Repaired
+from ubunye_core.stores import ReceiptStore, Repaired, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
+from ubunye_core.upkeep.reading import holdings, receipts_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,7 +16,7 @@ class RepairedStore:
     url: str
     """Where the store is, without secrets."""
     offered: bool
-    """Whether the store keeps anything that can be repaired."""
+    """Whether the store can repair anything. One that cannot is only read for its damage."""
     repaired: Repaired
 
     def __bool__(self) -> bool:
@@ -35,5 +36,16 @@ def repair_store(store: StoreLike = None, *, set_aside: bool = False) -> Repaire
     """
     opened = store_of(store)
     repair = getattr(opened, "repair", None)
-    repaired = Repaired() if repair is None else repair(set_aside=set_aside)
+    repaired = Repaired(left=_damage(opened)) if repair is None else repair(set_aside=set_aside)
     return RepairedStore(url=opened.url, offered=repair is not None, repaired=repaired)
+
+
+def _damage(store: ReceiptStore) -> tuple[Unreadable, ...]:
+    """What cannot be read in a store that repairs nothing, each once."""
+    held = holdings(store)
+    found = dict.fromkeys(held.of_no_task)
+    for task in held.tasks:
+        found |= dict.fromkeys(
+            each for each in receipts_of(store, task) if isinstance(each, Unreadable)
+        )
+    return tuple(found)

@@ -13,6 +13,7 @@ import pytest
 
 from tests.core.cli.conftest import PROGRAM, json_of
 from ubunye_core import open_store
+from ubunye_core.stores.jsonl import JsonlStore
 from ubunye_core.testing import a_receipt
 
 CALC = "pay/monthly/calc"
@@ -220,3 +221,18 @@ def test_a_store_without_hints_has_nothing_to_repair(ask, keep):
     answer = ask("store", "repair", "memory://of-this-test")
     assert answer.code == 0
     assert "Nothing to repair" in answer.out
+    assert "memory://of-this-test is in this process only" in answer.err
+
+
+def test_damage_that_a_store_cannot_set_aside_is_no_good_repair(ask, tmp_path):
+    ledger = JsonlStore(tmp_path / "ledger.jsonl")
+    ledger.save(a_receipt())
+    ledger.path.write_text(ledger.path.read_text().replace("monthly", "xonthly"))
+    for more in ((), ("--set-aside", "--yes")):
+        answer = ask("store", "repair", ledger.url, *more)
+        assert answer.code == 1
+        assert f"1 receipt cannot be read, and {ledger.url} offers no way" in answer.out
+        assert f"{ledger.path}:1" in answer.out + answer.err
+    checked = ask("store", "check", ledger.url)
+    assert checked.code == 1
+    assert "store repair" not in checked.out

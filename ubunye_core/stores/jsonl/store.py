@@ -291,7 +291,7 @@ def _settled(reading: Reading, task: str) -> Settled | None:
 def _lines(reading: Reading) -> Finding:
     index, bad = reading.index, reading.unreadable(None)
     runs = sum(len(of_task) for of_task in index.runs.values())
-    told = [f"lines: {index.lines}, of runs: {runs}"]
+    told = [f"{index.lines} in all; runs: {runs}"]
     if index.torn:
         first = reading.where(index.torn[0])
         told.append(f"cut short before the save returned: {len(index.torn)}, the first is {first}")

@@ -483,7 +483,7 @@ def test_a_store_is_used_on_after_a_fork_while_a_thread_writes(store: JsonlStore
 def test_what_a_ledger_promises_is_told(store: JsonlStore) -> None:
     told = {finding.what: finding for finding in store.examine()}
     assert told["write"].good
-    assert told["lines"].why == "lines: 0, of runs: 0"
+    assert told["lines"].why == "0 in all; runs: 0"
     assert told["claim"].good
     assert "clocks" in told["clock"].why
     assert os.listdir(store.path.parent) == ["ledger.jsonl"]
