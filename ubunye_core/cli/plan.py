@@ -16,7 +16,7 @@ from ubunye_core.cli.tables import table
 from ubunye_core.questions import Plan, PlannedWindow, ToCatchUp, plan_backfill, read_requirements
 from ubunye_core.times import in_iso
 
-_COLUMNS = ("window", "action", "start", "runs", "reason")
+_COLUMNS = ("window", "action", "starts now", "begins", "runs", "reason")
 _MONTH = timedelta(days=30)
 
 
@@ -144,6 +144,7 @@ def _show(answer: Plan, place: Place) -> None:
         (
             each.window.name,
             each.action.value,
+            "yes" if each in answer.starts else "-",
             moment(each.window.start),
             " ".join(each.runs) or "-",
             each.reason,

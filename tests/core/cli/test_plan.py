@@ -24,6 +24,14 @@ def test_the_windows_to_run_are_listed_oldest_first(ask, a_night):
     assert "2 to run" in answer.out
 
 
+def test_the_table_says_what_starts_now(ask, a_night):
+    answer = ask("plan", CALC, *ASKED, "--cap", "1")
+    assert [line.split()[:3] for line in answer.out.splitlines()[1:3]] == [
+        ["2026-10-27", "run", "yes"],
+        ["2026-10-29", "run", "-"],
+    ]
+
+
 def test_the_document_says_what_to_start_and_with_what(ask, a_night):
     found = json_of(ask("plan", CALC, *ASKED, "--cap", "1", "--json"), 0)
     first, second = found["windows"]
