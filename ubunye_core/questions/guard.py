@@ -172,7 +172,8 @@ def _unless_finished(key: ClaimKey, store: ReceiptStore, moment: Moment, rerun: 
             key=key,
             verdict=Verdict.FAIL,
             reason=f"{key.task} has finished{_for(key)}: run {success.run_id} succeeded at "
-            f"{to_the_second(success.finished_at)}. Try: rerun, if it is to run again.",
+            f"{to_the_second(success.finished_at)}. Try: rerun=True (in a shell --rerun), if it "
+            "is to run again.",
             now=moment.now,
             finished_by=success.run_id,
         )
