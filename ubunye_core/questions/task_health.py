@@ -244,12 +244,13 @@ def _good(success: Receipt | None, ran: Sequence[Receipt], retrying: bool, refus
     if success is not None:
         parts.append(_succeeded_at(success.finished_at))
     elif not retrying:
-        parts.append(f"it has not succeeded yet; its newest run is {how_it_stands(ran[0])}")
+        newest = "the newest that ran" if refused else "its newest run"
+        parts.append(f"it has not succeeded yet; {newest} is {how_it_stands(ran[0])}")
     if retrying:
         parts.append("a failed attempt is to be retried")
     if refused:
         runs = "newest run was" if refused == 1 else f"newest {refused} runs were"
-        parts.append(f"but its {runs} refused by a gate")
+        parts.append(f"but its {runs} refused by a gate or a guard")
     return ", ".join(parts)
 
 

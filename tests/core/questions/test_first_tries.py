@@ -117,7 +117,23 @@ def test_health_says_that_the_newest_runs_were_refused(store: MemoryStore) -> No
         )
     health = job_health(SEND, store=store, now=at(180))
     assert health.verdict is Verdict.PASS
-    assert health.reason.endswith("but its newest 2 runs were refused by a gate.")
+    assert health.reason.endswith("but its newest 2 runs were refused by a gate or a guard.")
+
+
+def test_only_one_run_is_called_the_newest_where_it_was_refused(store: MemoryStore) -> None:
+    store.save(a_receipt(run_id="held", status=Status.RUNNING, task=SEND, started_at=at(0)))
+    refused = a_receipt(
+        run_id="refused",
+        status=Status.SKIPPED,
+        task=SEND,
+        started_at=at(1),
+        outcome="refused",
+    )
+    store.save(refused)
+    health = job_health(SEND, store=store, now=at(60))
+    assert health.verdict is Verdict.PASS
+    assert "the newest that ran is held (running" in health.reason
+    assert health.reason.endswith("but its newest run was refused by a gate or a guard.")
 
 
 def test_what_cannot_be_read_comes_with_what_to_do(store: MemoryStore) -> None:
