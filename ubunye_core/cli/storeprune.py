@@ -118,13 +118,13 @@ def _show(found: PrunedStore) -> None:
 def _reason(found: PrunedStore, place: Place) -> str:
     """What goes or went, and what stays although it is old."""
     what = f"of {count(found.receipts, 'receipt')} in {place.shown}"
-    ended = f"that ended before {to_the_second(found.cut)}"
+    before = f"ended before {to_the_second(found.cut)}"
     if found.removed is not None:
-        text = f"Removed {found.removed:,} {what}, {ended}."
+        text = f"Removed {found.removed:,} {what}, that {before}."
     elif found.goes:
-        text = f"{found.goes:,} {what}, {ended}, would be removed: nothing is, without --yes."
+        text = f"{found.goes:,} {what}, that {before}, would be removed: nothing is, without --yes."
     else:
-        text = f"Nothing {what}, {ended}, may be removed."
+        text = f"None {what} both {before} and may be removed."
     if found.kept:
         each = ", ".join(f"{number:,} {why}" for why, number in found.kept.items())
         text += f" Old, and kept: {each}."

@@ -63,7 +63,7 @@ def test_with_yes_it_removes_them(ask, filled):
     assert answer.code == 0
     assert "Removed 4 of 6 receipts" in answer.out
     assert ids(filled) == {"r-4", "s"}
-    assert "Nothing of 2 receipts" in ask(*PRUNE).out
+    assert "None of 2 receipts" in ask(*PRUNE).out
 
 
 def test_its_document(ask, filled):

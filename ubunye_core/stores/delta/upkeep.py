@@ -100,7 +100,7 @@ def _files(table: Table) -> Finding:
         with telling(table.place, "read"):
             files, tasks = len(now.file_uris()), max(1, len(now.partitions()))
     is_good = files <= DUE_AT * tasks
-    why = f"{files} files of {tasks} tasks" + ("" if is_good else ": join them with compact()")
+    why = f"{files} in all; tasks: {tasks}" + ("" if is_good else ": join them with compact()")
     return Finding(what="files", good=is_good, why=why)
 
 
