@@ -101,7 +101,8 @@ class Hints:
         task, hints = os.stat(self.folder), os.lstat(self._place)
         if not stat.S_ISDIR(hints.st_mode):
             raise NotADirectoryError
-        return _digest(task, 31), _digest(hints, 29)
+        # Who puts an older copy of the folder over it sets its date back, but not this one.
+        return _digest(task, 31, task.st_ctime_ns), _digest(hints, 29)
 
     def is_behind(self) -> bool:
         """Whether there is so much to catch up with that only a repair does it."""
@@ -308,7 +309,7 @@ def run_ids(names: Iterable[str]) -> set[str]:
     return {name.removesuffix(SUFFIX) for name in names}
 
 
-def _digest(found: os.stat_result, bits: int) -> int:
-    text = f"{found.st_mtime_ns} {found.st_ino}"
+def _digest(found: os.stat_result, bits: int, *more: int) -> int:
+    text = " ".join(map(str, (found.st_mtime_ns, found.st_ino, *more)))
     digest = hashlib.blake2b(text.encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> (64 - bits)

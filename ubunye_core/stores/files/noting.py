@@ -68,6 +68,7 @@ class Noting:
 
     def __init__(self, hints: Hints, before: State, *, has_turn: bool) -> None:
         self._hints, self._before, self._has_turn = hints, before, has_turn
+        self._date: int | None = None
 
     @classmethod
     @contextlib.contextmanager
@@ -90,6 +91,11 @@ class Noting:
             before = hints.state() if has_turn else NOTHING_KNOWN
             yield cls(hints, before, has_turn=has_turn)
 
+    def changed(self) -> None:
+        """Say that we have just changed the folder: what changes it later is somebody else."""
+        with contextlib.suppress(OSError):
+            self._date = self._hints.task_date()
+
     def note(self, saved: Sequence[Saved]) -> None:
         """Write the hints of receipts that are in place now."""
         try:
@@ -99,7 +105,7 @@ class Noting:
             are_whole = self._before.are_whole or self._anew()
             wrote = append(self._hints, saved)
             if self._before.open_runs is not None:
-                self._hints.confirm()
+                self._hints.confirm(self._date)
             elif wrote:
                 catch_up(self._hints, are_whole=are_whole)
         except (OSError, ValueError) as error:
@@ -114,11 +120,12 @@ class Noting:
 
     def removed(self, run_id: str) -> None:
         """Say that what has gone from the folder was taken away by us."""
+        self.changed()
         with contextlib.suppress(OSError):
             if self._has_turn and _is_named(run_id, self._hints.now()):
                 self._hints.write_now(self._hints.count_anew())
             if self._before.open_runs is not None:
-                self._hints.confirm()
+                self._hints.confirm(self._date)
             elif not self._has_turn:
                 self._hints.forget_seen()
 

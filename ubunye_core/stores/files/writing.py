@@ -78,6 +78,7 @@ class Writing:
                 found = os.stat(each.file)
                 os.replace(each.file, each.path)
                 saved.append(Saved(each.stands, each.before, found))
+            noting.changed()
             noting.note(saved)
 
 

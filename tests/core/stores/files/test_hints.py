@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ubunye_core import Status
+from ubunye_core import Status, job_health
 from ubunye_core.codec import encode
 from ubunye_core.runids import new_run_id
 from ubunye_core.stores import FileStore
 from ubunye_core.stores.files import upkeep
-from ubunye_core.stores.files.hints import Hints
+from ubunye_core.stores.files.hints import Hints, Now
 from ubunye_core.stores.files.lines import Keys, sealed
 from ubunye_core.testing import A_TASK, a_receipt, at
 from ubunye_core.testing.builders import SIX_O_CLOCK
@@ -105,6 +105,41 @@ def test_a_crash_between_a_receipt_and_its_hints_loses_nothing(
     assert told[0].started_at == at(5)
     assert fresh.repair().hints == 2
     assert Hints(folder).state().open_runs == frozenset()
+
+
+def test_an_older_copy_put_over_a_folder_hides_no_run(store: FileStore) -> None:
+    kept = store.root.with_name("kept")
+    shutil.copytree(store.root, kept)
+    newest = new_run_id(at(5))
+    store.save(a_receipt(run_id=newest, started_at=at(5), status=Status.ERROR))
+    shutil.copytree(kept, store.root, dirs_exist_ok=True)  # with the dates of then, as cp -a does
+    fresh = FileStore(store.root)
+    assert fresh.list_runs(A_TASK, 1)[0].run_id == newest
+    assert not job_health(A_TASK, store=fresh, now=at(60))
+
+
+@pytest.mark.parametrize("ours", ["save", "remove"])
+def test_what_others_add_while_hints_are_written_is_not_missed(
+    store: FileStore, folder: Path, monkeypatch: pytest.MonkeyPatch, ours: str
+) -> None:
+    mine, theirs = new_run_id(at(3)), new_run_id(at(5))
+    store.save(a_receipt(run_id=mine, started_at=at(3)))
+    write_now = Hints.write_now
+
+    def meanwhile(hints: Hints, now: Now) -> None:
+        foreign = a_receipt(run_id=theirs, started_at=at(5), status=Status.ERROR)
+        (folder / f"{theirs}.json").write_bytes(encode(foreign))
+        write_now(hints, now)
+
+    monkeypatch.setattr(Hints, "write_now", meanwhile)
+    if ours == "remove":
+        store.remove(A_TASK, [mine])
+    else:
+        store.save(a_receipt(run_id=new_run_id(at(4)), started_at=at(4)))
+    monkeypatch.undo()
+    fresh = FileStore(store.root)
+    assert fresh.list_runs(A_TASK, 1)[0].run_id == theirs
+    assert not job_health(A_TASK, store=fresh, now=at(60))
 
 
 def test_damage_is_set_aside_only_where_it_is_asked_for_and_nobody_writes_it(
