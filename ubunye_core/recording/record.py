@@ -123,10 +123,18 @@ def record_run(
         if heartbeat_every is None
         else duration(heartbeat_every, what="heartbeat_every"),
         with_message=record_errors == "message",
-        guard=Guarding(duration(lease, what="lease"), rerun) if guard else None,
+        guard=_guarding(guard, rerun, duration(lease, what="lease")),
         how_it_ended=how_it_ended,
     )
     return Recording(arguments, caller=Path(sys._getframe(1).f_code.co_filename))
+
+
+def _guarding(guard: bool, rerun: bool, lease: timedelta) -> Guarding | None:
+    if guard:
+        return Guarding(lease, rerun)
+    if rerun or lease != LEASE:
+        raise ConfigError("'rerun' and 'lease' say how to guard.", hint="Give guard=True, too.")
+    return None
 
 
 def _store(given: ReceiptStore | str | os.PathLike[str] | None) -> ReceiptStore | None:

@@ -35,6 +35,12 @@ def guarded(store: ReceiptStore, **changes: object):
     return record_run(CALC, variables=OCTOBER, store=store, guard=True, **changes)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("words", [{"rerun": True}, {"lease": "5m"}])
+def test_who_says_how_to_guard_must_guard(store: ReceiptStore, words: dict[str, object]) -> None:
+    with pytest.raises(ConfigError, match="guard=True"):
+        record_run(CALC, variables=OCTOBER, store=store, **words)  # type: ignore[arg-type]
+
+
 def test_a_run_has_its_batch_to_itself(store: ReceiptStore) -> None:
     with guarded(store) as run:
         answer = may_run(CALC, OCTOBER, store=store)
