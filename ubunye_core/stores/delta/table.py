@@ -108,7 +108,7 @@ class Table:
         if table is None:
             raise StoreUnavailableError(
                 f"There is no Delta table at {self.place.url}.",
-                hint="Check the place, and that it is mounted; the first save makes the table.",
+                hint="Check the place, and that it is mounted; the first recorded run makes it.",
             )
         return table
 
