@@ -35,7 +35,12 @@ def parse_instant(text: str) -> datetime:
     return as_utc(datetime.fromisoformat(text))
 
 
-def instant(value: datetime | str, *, what: str = "instant") -> datetime:
+def instant(
+    value: datetime | str,
+    *,
+    what: str = "instant",
+    forms: str = "2026-10-15T06:00:00Z or with an offset",
+) -> datetime:
     """An argument that is an instant, as a datetime in UTC.
 
     Raises:
@@ -46,7 +51,7 @@ def instant(value: datetime | str, *, what: str = "instant") -> datetime:
     except ValueError as error:
         raise ConfigError(
             f"{value!r} is not an instant for {what}.",
-            hint="Write it as 2026-10-15T06:00:00Z or with an offset.",
+            hint=f"Write it as {forms}.",
         ) from error
     if not FIRST_YEAR <= moment.year <= LAST_YEAR:
         raise ConfigError(

@@ -91,14 +91,18 @@ def read_instant(text: str | None, option: str) -> datetime | None:
     return None if text is None else instant(text, what=option)
 
 
-def read_instant_or_date(text: str | None, option: str) -> datetime | None:
+def read_instant_or_date(
+    text: str | None, option: str, *, forms: str = "2026-10-15 or 2026-10-15T06:00:00Z"
+) -> datetime | None:
     """The instant that an option gave; of a plain date, its first, in UTC.
 
     Raises:
-        ConfigError: it is neither.
+        ConfigError: it is neither; the error says which ``forms`` there are.
     """
-    is_date = text is not None and _DATE.fullmatch(text)
-    return read_instant(f"{text}T00:00:00Z" if is_date else text, option)
+    if text is None:
+        return None
+    is_date = _DATE.fullmatch(text)
+    return instant(f"{text}T00:00:00Z" if is_date else text, what=option, forms=forms)
 
 
 def check_waiting(

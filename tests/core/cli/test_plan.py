@@ -63,6 +63,19 @@ def test_what_is_wrong_is_named(ask, store, words):
     assert words[0].strip("-") in answer.err
 
 
+@pytest.mark.parametrize(
+    ("words", "forms"),
+    [
+        (("plan", CALC, *NIGHTLY, "--since", "yesterday"), "14d, 2026-10-15 or 2026-10-15T06"),
+        (("list", CALC, "--since", "yesterday"), "2026-10-15 or 2026-10-15T06"),
+    ],
+)
+def test_what_since_may_be_is_told_with_all_its_forms(ask, store, words, forms):
+    answer = ask(*words)
+    assert answer.code == 2
+    assert f"Write it as {forms}:00:00Z." in answer.err
+
+
 def test_a_store_that_cannot_be_read_is_unknown(ask, tmp_path):
     found = json_of(ask("plan", CALC, *ASKED, "--store", tmp_path / "gone", "--json"), 3)
     assert found["windows"] == []
