@@ -83,6 +83,14 @@ class ClaimsConformance(Handles):
             assert isinstance(store.claim(key, run_id="run-1", lease=LONG), Held)
         assert isinstance(store.claim(OCTOBER, run_id="other-0", lease=LONG), Held)
 
+    def test_a_batch_of_a_very_long_value_is_claimed_by_one(self, store: ClaimingStore) -> None:
+        key = ClaimKey.of(A_TASK, {"month": "x" * 200_000})
+        taken = take(store, "run-1", key)
+        held = self.other(store).claim(key, run_id="run-2", lease=LONG)
+        assert (bool(held), held.run_id) == (False, "run-1")
+        store.release(taken)
+        assert store.holder(key) is None
+
     def test_what_is_no_part_of_a_batch_makes_no_other_claim(self, store: ClaimingStore) -> None:
         take(store, "run-1")
         same = ClaimKey.of(A_TASK, {"month": "2026-10", "dtf": "2026-10-15"})

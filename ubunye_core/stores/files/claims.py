@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from ubunye_core.codec import MAX_RECEIPT_BYTES
 from ubunye_core.errors import ClaimLostError, StoreUnavailableError
 from ubunye_core.names import check_run_id
 from ubunye_core.stores.atomic import (
@@ -35,7 +36,6 @@ from ubunye_core.times import utc_now
 
 TURN_WITHIN_SECONDS = 2.0
 """How long a claimer waits for its turn. Then it goes on: the link elects one even so."""
-_MOST_BYTES = 65_536
 _DIGITS = 20
 _TRIES = 1_000
 _SECOND = 1_000_000_000
@@ -184,7 +184,7 @@ class Claims:
 
     def _read(self, key: ClaimKey, token: int) -> _Record:
         file = self._file(key, token)
-        text, found = read_with_stat(file, at_most=_MOST_BYTES, follow=False)
+        text, found = read_with_stat(file, at_most=MAX_RECEIPT_BYTES, follow=False)
         try:
             said = json.loads(text)
             return _Record(
