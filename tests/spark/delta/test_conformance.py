@@ -6,14 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.core.stores.together import HoldsDocumentsTogether
 from tests.spark.delta.tables import an_empty_store, put
 from ubunye_core.stores.spark import SparkStore
-from ubunye_core.testing import HoldsDocuments, StoreConformance
+from ubunye_core.testing import StoreConformance
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 
-class TestSparkStore(StoreConformance, HoldsDocuments):
+class TestSparkStore(StoreConformance, HoldsDocumentsTogether):
     @pytest.fixture
     def store(self, table: str) -> SparkStore:
         return an_empty_store(table)

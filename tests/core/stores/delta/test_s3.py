@@ -11,13 +11,13 @@ import pytest
 from tests.core.stores.delta.rows import put
 from tests.core.stores.objects.conftest import credentials, moto  # noqa: F401  # fixtures
 from tests.core.stores.objects.servers import BUCKET, SECRET, Moto, ask
+from tests.core.stores.together import HoldsDocumentsTogether
 from ubunye_core import Status, StoreUnavailableError, open_store
 from ubunye_core.stores import ClaimKey
 from ubunye_core.stores.delta import DeltaStore, open_delta
 from ubunye_core.testing import (
     A_TASK,
     ClaimsConformance,
-    HoldsDocuments,
     ProcessConformance,
     StoreConformance,
     a_receipt,
@@ -93,7 +93,7 @@ def test_a_server_that_is_not_there_is_unavailable_in_time() -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 class TestDeltaStoreInABucket(
-    StoreConformance, HoldsDocuments, ClaimsConformance, ProcessConformance
+    StoreConformance, HoldsDocumentsTogether, ClaimsConformance, ProcessConformance
 ):
     LEASE = timedelta(seconds=2)
     WRITERS, RUNS_OF_EACH = 6, 3
