@@ -12,7 +12,7 @@ from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.files.documents import look
 from ubunye_core.stores.files.facts import Facts, TaskFacts
 from ubunye_core.stores.files.hints import Hints
-from ubunye_core.stores.files.lines import microseconds, wanted_keys
+from ubunye_core.stores.files.lines import microseconds, start_of, wanted_keys
 from ubunye_core.stores.files.names import (
     SKEW,
     Candidate,
@@ -116,6 +116,8 @@ class Search:
         folder = self._place.folder(task)
         hints = Hints(folder)
         facts = self._facts.of(task, hints)
+        if _all_ended_before(self._asked.since, hints):
+            return answer
         before = list(answer.receipts), list(answer.unreadable)
         if self._asked.limit is not None or self._asked.since is not None:
             quick = by_hints(hints)
@@ -188,6 +190,16 @@ class Search:
             elif isinstance(seen, Unreadable):
                 answer.unreadable.append(seen)
         return True
+
+
+def _all_ended_before(since: datetime | None, hints: Hints) -> bool:
+    """Whether all runs of a task are known to have ended, the newest of which began earlier."""
+    if since is None or hints.state().open_runs != frozenset():
+        return False
+    now = hints.now()
+    if now is None or now.running or now.newest is None:
+        return False
+    return start_of(now.newest)[0] < microseconds(since)
 
 
 class _Skipping:
