@@ -46,15 +46,14 @@ class Plan:
         return tuple(each for each in self.windows if each.action is Action.RUN)
 
 
+_MISSED = frozenset({WindowState.MISSING, WindowState.REFUSED})
+_FAILED = frozenset({WindowState.FAILED, WindowState.INTERRUPTED, WindowState.STUCK})
+_SUCCEEDED = frozenset({WindowState.SUCCEEDED, WindowState.SUCCEEDED_LATE})
 _TAKEN = {
-    Include.MISSING: {WindowState.MISSING, WindowState.REFUSED},
-    Include.MISSING_AND_FAILED: {
-        *(WindowState.MISSING, WindowState.REFUSED),
-        *(WindowState.FAILED, WindowState.INTERRUPTED, WindowState.STUCK),
-    },
+    Include.MISSING: _MISSED,
+    Include.MISSING_AND_FAILED: _MISSED | _FAILED,
+    Include.ALL: _MISSED | _FAILED | _SUCCEEDED,
 }
-_SUCCEEDED = {WindowState.SUCCEEDED, WindowState.SUCCEEDED_LATE}
-_TAKEN[Include.ALL] = _TAKEN[Include.MISSING_AND_FAILED] | _SUCCEEDED
 _UNDER_WAY = {WindowState.RUNNING, WindowState.OVERRUN}
 
 

@@ -6,16 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, field
 from datetime import timedelta
 from enum import StrEnum
-from typing import TypeVar
 
 from ubunye_core.names import check_task
 from ubunye_core.questions.requirements import Requirement, RequirementLike, requirements_of
 from ubunye_core.questions.window_state import WindowState
 from ubunye_core.schedules import Schedule, ScheduledWindow
 from ubunye_core.times import duration
-
-NO_LIMIT = -1
-Words = TypeVar("Words", bound=StrEnum)
 
 
 class Include(StrEnum):
