@@ -43,6 +43,15 @@ def check_task(text: object) -> str:
     return text
 
 
+def is_task(text: object) -> bool:
+    """Whether ``text`` names one task."""
+    try:
+        check_task(text)
+    except InvalidNameError:
+        return False
+    return True
+
+
 def is_pattern(text: str) -> bool:
     """Whether ``text`` names several tasks (it holds ``*`` or ``?``)."""
     return "*" in text or "?" in text

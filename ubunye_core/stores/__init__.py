@@ -21,7 +21,7 @@ from ubunye_core.stores.capabilities import (
     TellsSettled,
 )
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
-from ubunye_core.stores.ends import standing
+from ubunye_core.stores.ends import on_record, standing
 from ubunye_core.stores.files import FileStore
 from ubunye_core.stores.memory import MemoryStore
 from ubunye_core.stores.protocol import Found, ReceiptStore, Unreadable
@@ -60,6 +60,7 @@ __all__ = [
     # the rules that all stores share
     "check_task",
     "check_run_id",
+    "on_record",
     "standing",
     "check_claim",
     "end_of_the_old_holder",

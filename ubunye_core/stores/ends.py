@@ -5,9 +5,10 @@ Every store asks this under a lock of its own, before it writes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from ubunye_core.errors import ReceiptConflictError
+from ubunye_core.errors import BadReceiptError, ReceiptConflictError
 from ubunye_core.receipt import Receipt
 from ubunye_core.runids import shows_its_start
 
@@ -19,8 +20,7 @@ def standing(current: Receipt | None, offered: Receipt) -> Receipt | None:
     """What to write, or None when the record that is there stands.
 
     Args:
-        current: What is on record for the run; None where nothing is. A damaged record counts as
-            nothing to a run that ends, and is an error to one that goes on.
+        current: What is on record for the run (``on_record``); None where nothing is.
         offered: What is to be saved. Its start gives way to the one on record.
 
     Raises:
@@ -49,6 +49,25 @@ def standing(current: Receipt | None, offered: Receipt) -> Receipt | None:
         f"Run {current.run_id} of {current.task} has ended as {current.status}; "
         f"{offered.status} is not recorded."
     )
+
+
+def on_record(read: Callable[[], Receipt | None], offered: Receipt) -> Receipt | None:
+    """What counts as on record for a run, whose record may be damaged.
+
+    Args:
+        read: Reads that record; None where there is none.
+        offered: What is to be saved. To a run that ends, a damaged record of its own is none; who
+            replaces it keeps a copy.
+
+    Raises:
+        BadReceiptError: the record is damaged, and the run goes on.
+    """
+    try:
+        return read()
+    except BadReceiptError:
+        if not offered.status.is_final:
+            raise
+        return None
 
 
 def _gives_way(current: Receipt, offered: Receipt) -> bool:

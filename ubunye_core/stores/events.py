@@ -28,6 +28,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import partial
 from typing import Any, Self
 
 from ubunye_core.batch import Batch, comparable
@@ -36,7 +37,7 @@ from ubunye_core.errors import BadReceiptError, ConfigError
 from ubunye_core.masking import MASK, comparable_value
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.runids import new_run_id, time_in
-from ubunye_core.stores.ends import standing
+from ubunye_core.stores.ends import on_record, standing
 from ubunye_core.times import as_utc
 
 
@@ -167,11 +168,6 @@ class Event:
         return {column.name: getattr(self, column.name) for column in COLUMNS}
 
     @property
-    def is_damaged(self) -> bool:
-        """Whether it lacks what every save fills in; asks that these columns were read."""
-        return None in (self.status, self.started_at, self.batch_key)
-
-    @property
     def is_end(self) -> bool:
         """Whether it is a run's end, as far as its columns tell."""
         return self.status != Status.RUNNING
@@ -222,14 +218,10 @@ def next_event(
         ReceiptConflictError: by the rules about ends.
         BadReceiptError: what stands cannot be read, and ``offered`` is no end, which would heal it.
     """
-    on_record = None
+    known = None
     if current is not None:
-        try:
-            on_record = receipt_of(current, where=where)
-        except BadReceiptError:
-            if not offered.status.is_final:
-                raise
-    stands = standing(on_record, offered)
+        known = on_record(partial(receipt_of, current, where=where), offered)
+    stands = standing(known, offered)
     return None if stands is None else event_of(stands, replaces=current, saved_at=saved_at)
 
 

@@ -6,22 +6,19 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from ubunye_core.batch import Batch
 from ubunye_core.codec import decode, encode
-from ubunye_core.errors import (
-    AmbiguousRunError,
-    BadReceiptError,
-    ClaimLostError,
-    ReceiptNotFoundError,
-)
+from ubunye_core.errors import BadReceiptError
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.runids import time_in
 from ubunye_core.stores.capabilities import Finding, Settled
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
-from ubunye_core.stores.ends import standing
+from ubunye_core.stores.ends import on_record, standing
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.refusals import claim_lost, only_run
 from ubunye_core.stores.select import select
 from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.times import utc_now
@@ -44,12 +41,9 @@ class MemoryStore:
         key = (check_task(receipt.task), check_run_id(receipt.run_id))
         with self._lock:
             held = self._documents.get(key)
-            try:
-                current = None if held is None else self._decode(key, held)
-            except BadReceiptError:
-                if not receipt.status.is_final:
-                    raise
-                current = None  # a run's end heals a damaged record of its own
+            current = None
+            if held is not None:
+                current = on_record(partial(self._decode, key, held), receipt)
             stands = standing(current, receipt)
             if stands is not None:
                 self._documents[key] = encode(stands)
@@ -60,12 +54,8 @@ class MemoryStore:
         check_run_id(run_id)
         with self._lock:
             ids = sorted(held for of, held in self._documents if of == task)
-            fitting = [run_id] if run_id in ids else [i for i in ids if i.startswith(run_id)]
-            if not fitting:
-                raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
-            if len(fitting) > 1:
-                raise AmbiguousRunError(run_id, fitting)
-            key = (task, fitting[0])
+            fitting = [each for each in ids if each.startswith(run_id)]
+            key = (task, only_run(fitting, run_id, task=task, url=self.url))
             return self._decode(key, self._documents[key])
 
     def list_runs(self, task: str, n: int = 20) -> Found:
@@ -166,7 +156,7 @@ class MemoryStore:
         with self._lock:
             known = self._own(claim)
             if known is None:
-                raise ClaimLostError(f"Run {claim.run_id} has lost its claim on {claim.key.task}.")
+                raise claim_lost(claim)
             known.until = utc_now() + claim.lease
 
     def release(self, claim: Claim) -> None:

@@ -179,7 +179,7 @@ class Offers:
         first = a_receipt(run_id="b")
         store.save(first)
         refused = a_receipt(run_id="b", status=Status.ERROR)
-        with pytest.raises(ReceiptConflictError):
+        with pytest.raises(ReceiptConflictError, match=r"\bb\b"):
             save_many([a_receipt(run_id="a"), refused, a_receipt(run_id="c")])
         assert [run.run_id for run in store.search(A_TASK)] == ["c", "b", "a"]
         assert store.load(A_TASK, "b") == first

@@ -14,13 +14,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from ubunye_core.errors import ClaimLostError, ConfigError
+from ubunye_core.errors import ConfigError
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
 from ubunye_core.stores.delta import sql, upkeep
 from ubunye_core.stores.delta.place import Place
 from ubunye_core.stores.delta.table import Shape, Snapshot, Table, until_it_holds
 from ubunye_core.stores.events import PROPERTIES
 from ubunye_core.stores.protocol import ReceiptStore
+from ubunye_core.stores.refusals import claim_lost
 from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.times import utc_now
 
@@ -103,9 +104,7 @@ class Claims:
             with self._table.lock:
                 known = self._own(claim)
                 if known is None:
-                    raise ClaimLostError(
-                        f"Run {claim.run_id} has lost its claim on {claim.key.task}."
-                    )
+                    raise claim_lost(claim)
                 until = utc_now() + claim.lease
                 self._write(claim.key, replace(known, turn=known.turn + 1, held_until=until))
 

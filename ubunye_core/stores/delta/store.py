@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
-from ubunye_core.errors import AmbiguousRunError, ReceiptNotFoundError
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.capabilities import Finding, Settled
@@ -25,6 +24,7 @@ from ubunye_core.stores.events import (
     standing_events,
 )
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.refusals import only_run
 
 _REMOVED_AT_ONCE = 1_000
 
@@ -64,11 +64,9 @@ class DeltaStore:
         if not whole:
             fitting = [*sql.of_task(task), sql.begins_with(run_id)]
             begins = standing_events(reading.events(sql.select(sql.KEYS, fitting)))
-            if not begins:
-                raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
-            if len(begins) > 1:
-                raise AmbiguousRunError(run_id, sorted(event.run_id for event in begins))
-            whole = standing_events(reading.of_runs(task, [begins[0].run_id]))
+            ids = sorted(event.run_id for event in begins)
+            only = only_run(ids, run_id, task=task, url=self.url)
+            whole = standing_events(reading.of_runs(task, [only]))
         return receipt_of(whole[0], where=reading.where(whole[0]))
 
     def list_runs(self, task: str, n: int = 20) -> Found:

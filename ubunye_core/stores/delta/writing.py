@@ -17,6 +17,7 @@ from ubunye_core.stores.events import (
     next_event,
     standing_events,
 )
+from ubunye_core.stores.refusals import raise_if_refused
 from ubunye_core.times import utc_now
 
 _IN_ONE_COMMIT = 10_000
@@ -50,10 +51,7 @@ def save_many(table: Table, receipts: Iterable[Receipt]) -> None:
     rest, refused = iter(receipts), list[ReceiptConflictError | BadReceiptError]()
     while some := list(islice(rest, _IN_ONE_COMMIT)):
         refused += until_it_holds(table.place, lambda some=some: _save_some(table, some))  # type: ignore[misc]
-    if refused:
-        raise ReceiptConflictError(
-            f"{len(refused)} of the receipts are not recorded; the first: {refused[0]}"
-        ) from refused[0]
+    raise_if_refused(refused)
 
 
 def _save_some(

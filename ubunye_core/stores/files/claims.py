@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ubunye_core.codec import MAX_RECEIPT_BYTES
-from ubunye_core.errors import ClaimLostError, StoreUnavailableError
+from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.names import check_run_id
 from ubunye_core.stores.atomic import (
     hidden_folder,
@@ -31,6 +31,7 @@ from ubunye_core.stores.atomic import (
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
 from ubunye_core.stores.files.place import CLAIMS, TEMPORARY, Place
 from ubunye_core.stores.protocol import ReceiptStore
+from ubunye_core.stores.refusals import claim_lost
 from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.times import utc_now
 
@@ -125,7 +126,7 @@ class Claims:
                     os.utime(file)
                     if self._is_own(claim):
                         return
-        raise ClaimLostError(f"Run {claim.run_id} has lost its claim on {claim.key.task}.")
+        raise claim_lost(claim)
 
     def release(self, claim: Claim) -> None:
         """Give the right back."""

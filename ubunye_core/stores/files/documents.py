@@ -10,8 +10,9 @@ from ubunye_core.errors import BadReceiptError
 from ubunye_core.receipt import Receipt
 from ubunye_core.runids import time_in
 from ubunye_core.stores.atomic import read_with_stat
-from ubunye_core.stores.files.place import SUFFIX, printable
+from ubunye_core.stores.files.place import SUFFIX
 from ubunye_core.stores.protocol import Unreadable
+from ubunye_core.stores.refusals import printable
 
 
 def read(path: str, task: str) -> tuple[Receipt, os.stat_result]:

@@ -25,7 +25,6 @@ from ubunye_core.stores.files.lines import (
 from ubunye_core.stores.files.place import SUFFIX, Place
 from ubunye_core.stores.protocol import Found, Unreadable
 
-NEWEST = 50
 _SUCCESS = OF_STATUS[Status.SUCCESS]
 
 

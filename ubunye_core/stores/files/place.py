@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ubunye_core.errors import ConfigError, StoreUnavailableError
-from ubunye_core.names import check_run_id, check_task, is_segment
+from ubunye_core.names import check_run_id, check_task, is_segment, is_task
 
 SUFFIX = ".json"
 TEMPORARY = ".tmp"
@@ -128,23 +128,6 @@ class Place:
             f"The store folder {self.root} does not exist.",
             hint="Is its disk mounted? The first recorded run makes it.",
         )
-
-
-def printable(place: Path | str) -> str:
-    """A place for people and JSON, on one line, also where its name is not text."""
-    text = os.fsencode(place).decode("utf-8", "backslashreplace")
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
-
-
-def is_task(text: str) -> bool:
-    """Whether three folders make a task."""
-    try:
-        check_task(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _may_hold_receipts(entry: os.DirEntry[str]) -> bool:

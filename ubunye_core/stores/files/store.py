@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from ubunye_core.errors import AmbiguousRunError, ReceiptConflictError, ReceiptNotFoundError
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.capabilities import Finding, Repaired, Settled
@@ -25,11 +24,12 @@ from ubunye_core.stores.files.documents import look, read
 from ubunye_core.stores.files.examining import examine
 from ubunye_core.stores.files.facts import Facts
 from ubunye_core.stores.files.lookup import Lookup
-from ubunye_core.stores.files.place import SUFFIX, Place, printable
+from ubunye_core.stores.files.place import SUFFIX, Place
 from ubunye_core.stores.files.searching import Asked, Search
 from ubunye_core.stores.files.settling import settled
 from ubunye_core.stores.files.writing import Writing, in_groups
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.refusals import not_found, only_run, printable, raise_if_refused
 
 
 class FileStore:
@@ -57,9 +57,7 @@ class FileStore:
     def save_many(self, receipts: Iterable[Receipt]) -> None:
         """``save`` for each; those that can be are kept, whatever becomes of the others."""
         refused = [each for group in in_groups(receipts) for each in self._writing.save(group)]
-        if refused:
-            more = f" And {len(refused) - 1} more." if len(refused) > 1 else ""
-            raise ReceiptConflictError(f"{refused[0]}{more}") from refused[0]
+        raise_if_refused(refused)
 
     def load(self, task: str, run_id: str) -> Receipt:
         """The receipt of one run, by its whole id or a beginning that fits one run only."""
@@ -72,14 +70,12 @@ class FileStore:
         with contextlib.suppress(FileNotFoundError):
             return read(str(self._place.path(task, run_id)), task)[0]
         folder = self._place.folder(task)
-        fitting = sorted(name for name in self._place.names(folder) if name.startswith(run_id))
-        if len(fitting) > 1:
-            shown = [printable(name.removesuffix(SUFFIX)) for name in fitting]
-            raise AmbiguousRunError(run_id, shown)
-        for name in fitting:
-            with contextlib.suppress(FileNotFoundError):
-                return read(f"{folder}/{name}", task)[0]
-        raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
+        names = sorted(name for name in self._place.names(folder) if name.startswith(run_id))
+        fitting = {printable(name.removesuffix(SUFFIX)): name for name in names}
+        only = only_run(list(fitting), run_id, task=task, url=self.url)
+        with contextlib.suppress(FileNotFoundError):
+            return read(f"{folder}/{fitting[only]}", task)[0]
+        raise not_found(run_id, task=task, url=self.url)
 
     def list_runs(self, task: str, n: int = 20) -> Found:
         """The newest ``n`` readable receipts of a task."""

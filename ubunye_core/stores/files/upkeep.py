@@ -18,9 +18,10 @@ from ubunye_core.stores.capabilities import Repaired
 from ubunye_core.stores.files.documents import look, of_document
 from ubunye_core.stores.files.hints import Hints, run_ids
 from ubunye_core.stores.files.noting import Noting, append_unknown, catch_up, lock_of_hints
-from ubunye_core.stores.files.place import HINTS, LOCKS, SUFFIX, TEMPORARY, Place, printable
+from ubunye_core.stores.files.place import HINTS, LOCKS, SUFFIX, TEMPORARY, Place
 from ubunye_core.stores.files.writing import lock_of
 from ubunye_core.stores.protocol import Unreadable
+from ubunye_core.stores.refusals import printable
 
 STILL_WRITTEN_SECONDS = 60.0
 """A file that changed so recently may be one that somebody is writing."""

@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ubunye_core.codec import MAX_RECEIPT_BYTES, encode
@@ -21,7 +22,7 @@ from ubunye_core.stores.atomic import (
     sync_folder,
     unfinished,
 )
-from ubunye_core.stores.ends import standing
+from ubunye_core.stores.ends import on_record, standing
 from ubunye_core.stores.files.documents import of_document
 from ubunye_core.stores.files.noting import Noting, Saved
 from ubunye_core.stores.files.place import LOCKS, TEMPORARY, Place
@@ -110,14 +111,11 @@ def current(path: Path, offered: Receipt) -> Receipt | None:
         if path.is_symlink():
             raise
         return None
-    try:
-        return of_document(document, path, offered.task)
-    except BadReceiptError:
-        if not offered.status.is_final:
-            raise
+    known = on_record(partial(of_document, document, path, offered.task), offered)
+    if known is None:
         aside = path.with_name(f"{path.name}.{os.urandom(4).hex()}.damaged")
         replace_durably(aside, document, temporary=path.parent / TEMPORARY)
-        return None
+    return known
 
 
 def in_groups(receipts: Iterable[Receipt]) -> Iterator[list[Receipt]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from ubunye_core.errors import ClaimLostError, StoreUnavailableError
+from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
 from ubunye_core.stores.jsonl.events import Claimed, What, claimed_line
 from ubunye_core.stores.jsonl.index import ClaimState
 from ubunye_core.stores.jsonl.ledger import Change, Ledger
 from ubunye_core.stores.jsonl.reading import Reading
 from ubunye_core.stores.protocol import ReceiptStore
+from ubunye_core.stores.refusals import claim_lost
 from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.times import utc_now
 
@@ -45,7 +46,7 @@ class LedgerClaims:
 
         def work(change: Change) -> None:
             if _own(change, claim) is None:
-                raise ClaimLostError(f"Run {claim.run_id} has lost its claim on {claim.key.task}.")
+                raise claim_lost(claim)
             _record(change, What.RENEW, claim.key, claim.run_id, claim.token, claim.lease)
 
         self._ledger.change(work)

@@ -6,14 +6,17 @@ import contextlib
 import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from ubunye_core.errors import BadReceiptError, StoreUnavailableError
+from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.receipt import Receipt
+from ubunye_core.stores.ends import on_record
 from ubunye_core.stores.jsonl.index import Index, Rest
-from ubunye_core.stores.jsonl.place import Place, append, shown
+from ubunye_core.stores.jsonl.place import Place, append
 from ubunye_core.stores.jsonl.reading import LedgerChangedError, Reading
+from ubunye_core.stores.refusals import printable
 
 T = TypeVar("T")
 
@@ -103,7 +106,7 @@ class Ledger:
         return again if again == rest else None
 
     def _changed(self) -> StoreUnavailableError:
-        return StoreUnavailableError(f"The ledger {shown(self.path)} changes while it is read.")
+        return StoreUnavailableError(f"The ledger {printable(self.path)} changes while it is read.")
 
 
 class Change(Reading):
@@ -123,9 +126,4 @@ class Change(Reading):
         Raises:
             BadReceiptError: it cannot be read, and the run goes on.
         """
-        try:
-            return self.current(offered.task, offered.run_id)
-        except BadReceiptError:
-            if not offered.status.is_final:
-                raise
-            return None
+        return on_record(partial(self.current, offered.task, offered.run_id), offered)

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ubunye_core.errors import StoreUnavailableError
-from ubunye_core.stores.atomic import lock, make_folder
+from ubunye_core.stores.atomic import lock, make_folder, sync_folder
 from ubunye_core.stores.jsonl.events import BEGINNING, MAX_LINE_BYTES, TORN, head_of, is_whole
 from ubunye_core.stores.jsonl.index import Rest
+from ubunye_core.stores.refusals import printable
 
 _SAFELY = os.O_NONBLOCK | os.O_CLOEXEC  # a pipe must not keep anybody waiting
 
@@ -93,11 +94,11 @@ class Place:
             if not or_make or self.path.is_symlink():
                 raise
             descriptor = os.open(self.path, flags | os.O_CREAT | os.O_EXCL | _SAFELY, 0o666)
-            _sync(self.path.parent)
+            sync_folder(self.path.parent)
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             os.close(descriptor)
             raise StoreUnavailableError(
-                f"The ledger {shown(self.path)} is not a file.",
+                f"The ledger {printable(self.path)} is not a file.",
                 hint="Name a file: jsonl:///srv/ledger.jsonl.",
             )
         return descriptor
@@ -117,7 +118,8 @@ class Place:
             os.close(descriptor)
         if not BEGINNING.startswith(first[: len(BEGINNING)]):
             raise StoreUnavailableError(
-                f"{shown(self.path)} does not begin as a ledger does, so nothing is written to it.",
+                f"{printable(self.path)} does not begin as a ledger does, so nothing is written "
+                "to it.",
                 hint="Name another file; a new one is made.",
             )
 
@@ -131,16 +133,16 @@ class Place:
         except FileNotFoundError as error:
             if self.path.is_symlink():
                 raise StoreUnavailableError(
-                    f"The ledger {shown(self.path)} is a link to nothing."
+                    f"The ledger {printable(self.path)} is a link to nothing."
                 ) from error
             raise StoreUnavailableError(
-                f"The ledger {shown(self.path)} does not exist.",
+                f"The ledger {printable(self.path)} does not exist.",
                 hint="Is its disk mounted? The first recorded run makes it.",
             ) from error
         except OSError as error:
             why = error.strerror or type(error).__name__
             raise StoreUnavailableError(
-                f"The ledger {shown(self.path)} could not be {done}: {why}."
+                f"The ledger {printable(self.path)} could not be {done}: {why}."
             ) from error
 
 
@@ -150,17 +152,3 @@ def append(descriptor: int, content: bytes) -> None:
     while left:  # once, as a rule; a full disk takes a part, and refuses the rest
         left = left[os.write(descriptor, left) :]
     os.fsync(descriptor)
-
-
-def shown(path: Path) -> str:
-    """A path for people and JSON, on one line, also where its name is not text."""
-    text = os.fsencode(path).decode("utf-8", "backslashreplace")
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
-
-
-def _sync(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

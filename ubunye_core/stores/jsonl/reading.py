@@ -16,8 +16,8 @@ from ubunye_core.receipt import Receipt
 from ubunye_core.runids import time_in
 from ubunye_core.stores.jsonl.events import head_of, is_whole, receipt_in
 from ubunye_core.stores.jsonl.index import Fact, Index, Rest
-from ubunye_core.stores.jsonl.place import shown
 from ubunye_core.stores.protocol import Unreadable
+from ubunye_core.stores.refusals import printable
 
 TORN = "the line is cut short: whoever wrote it was stopped before the save returned"
 CHANGED = "it is not as it was written: its end is gone"
@@ -78,7 +78,7 @@ class Reading:
             raise AmbiguousRunError(run_id, fitting)
         if not fitting:
             raise ReceiptNotFoundError(
-                f"{shown(self._path)} holds no run '{run_id}' of {task}.",
+                f"{printable(self._path)} holds no run '{run_id}' of {task}.",
                 hint=f"{self.strays_in_words()} could be it." if self.index.stray_count else None,
             )
         return self.receipt(task, runs[fitting[0]])
@@ -119,7 +119,7 @@ class Reading:
     def where(self, line: int, task: str | None = None, run_id: str | None = None) -> str:
         """The place of a line."""
         named = "" if run_id is None else f" (run {run_id} of {task})"
-        return f"{shown(self._path)}:{line}{named}"
+        return f"{printable(self._path)}:{line}{named}"
 
     def _names(self, task: str | None) -> list[str]:
         if task is None:

@@ -28,6 +28,7 @@ from ubunye_core.stores.jsonl.events import attempt_digest, saved_line
 from ubunye_core.stores.jsonl.ledger import Change, Ledger
 from ubunye_core.stores.jsonl.reading import Reading, agreeing
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.refusals import raise_if_refused
 from ubunye_core.stores.select import select
 from ubunye_core.times import as_utc
 
@@ -69,14 +70,11 @@ class JsonlStore:
 
     def save_many(self, receipts: Iterable[Receipt]) -> None:
         """Save each, many in one write. One that is refused is named; the others are kept."""
-        refused: list[Exception] = []
+        refused: list[ReceiptConflictError | BadReceiptError] = []
         rest = iter(receipts)
         while some := list(islice(rest, AT_ONCE)):
             refused += self._ledger.change(partial(_saved, receipts=some))
-        if refused:
-            raise ReceiptConflictError(
-                f"{refused[0]} {len(refused)} in all were refused."
-            ) from refused[0]
+        raise_if_refused(refused)
 
     def load(self, task: str, run_id: str) -> Receipt:
         """The receipt of one run, by its whole id or a beginning that fits one run only."""
@@ -244,10 +242,10 @@ class JsonlStore:
         )
 
 
-def _saved(change: Change, receipts: list[Receipt]) -> list[Exception]:
+def _saved(change: Change, receipts: list[Receipt]) -> list[ReceiptConflictError | BadReceiptError]:
     """Save receipts in one write; those that were refused, as errors."""
     lines: list[bytes] = []
-    refused: list[Exception] = []
+    refused: list[ReceiptConflictError | BadReceiptError] = []
     waiting: dict[tuple[str, str], Receipt] = {}
     for receipt in receipts:
         of = (check_task(receipt.task), check_run_id(receipt.run_id))

@@ -25,8 +25,6 @@ _NOT_KEPT = frozenset({"NotImplemented", "UnsupportedHeader"})
 
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 
-_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
-
 _CLIENT = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=20)}
 _RETRY = {
     "max_retries": 3,

@@ -6,13 +6,14 @@ import json
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
-from ubunye_core.errors import ClaimLostError, StoreUnavailableError
+from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.names import is_segment
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
 from ubunye_core.stores.objects.bucket import Bucket, Stored
 from ubunye_core.stores.objects.clock import A_SECOND, ServerClock
 from ubunye_core.stores.objects.patience import turns
 from ubunye_core.stores.protocol import ReceiptStore
+from ubunye_core.stores.refusals import claim_lost
 from ubunye_core.stores.takeover import end_of_the_old_holder
 
 CLAIMS = ".claims"
@@ -83,7 +84,7 @@ class Leases:
         for _ in turns():
             stored, known = self._own(claim)
             if stored is None or known is None:
-                raise ClaimLostError(f"Run {claim.run_id} has lost its claim on {claim.key.task}.")
+                raise claim_lost(claim)
             anew = replace(known, lease=claim.lease, change=known.change + 1)
             if self._bucket.write(_key(claim.key), anew.encode(), over=stored):
                 return

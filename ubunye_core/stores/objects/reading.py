@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from ubunye_core.codec import decode
 from ubunye_core.errors import BadReceiptError
-from ubunye_core.names import check_run_id, check_task, is_segment
+from ubunye_core.names import check_run_id, check_task, is_segment, is_task
 from ubunye_core.receipt import Receipt
 from ubunye_core.runids import A_NAME_SHOWS, time_in
 from ubunye_core.stores.objects.bucket import Bucket, Listed, Stored
@@ -18,6 +18,7 @@ from ubunye_core.stores.objects.kept import read_facts
 from ubunye_core.stores.objects.marks import before
 from ubunye_core.stores.objects.together import each_of
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.refusals import printable
 from ubunye_core.stores.select import select
 
 SUFFIX = ".json"
@@ -64,7 +65,7 @@ class Reader:
             for package, names in zip(packages, each_of(self._folders, packages), strict=True)
             for name in names
         ]
-        tasks = sorted(filter(_is_task, named or self._tasks_of_all_keys()))
+        tasks = sorted(filter(is_task, named or self._tasks_of_all_keys()))
         holds = each_of(self.holds_receipts, tasks)
         return [task for task, held in zip(tasks, holds, strict=True) if held]
 
@@ -200,21 +201,6 @@ class Reader:
 def run_of(key: str) -> str:
     """The run id in the key of a receipt."""
     return key.rpartition("/")[2].removesuffix(SUFFIX)
-
-
-def printable(place: str) -> str:
-    """A place for people and JSON, on one line."""
-    if place.isprintable():
-        return place
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in place)
-
-
-def _is_task(text: str) -> bool:
-    try:
-        check_task(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_receipt(key: str, place: str) -> bool:

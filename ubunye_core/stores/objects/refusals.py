@@ -30,11 +30,11 @@ def is_absent(error: BaseException) -> bool:
 
 def unavailable(error: BaseException, address: Address, doing: str) -> StoreUnavailableError:
     """The error for what a bucket refused: ``doing`` is ``read``, ``listed`` or ``written``."""
-    why, hint = _meaning(error, address, doing)
+    why, hint = _meaning(error, address)
     return StoreUnavailableError(f"The store {address.url} could not be {doing}: {why}.", hint=hint)
 
 
-def _meaning(error: BaseException, address: Address, doing: str) -> tuple[str, str | None]:
+def _meaning(error: BaseException, address: Address) -> tuple[str, str | None]:
     text, code = str(error), code_of(error)
     status = _STATUS.search(text)
     if any(place in text for place in _NO_KEYS):

@@ -14,17 +14,15 @@ from functools import partial
 
 from ubunye_core.codec import encode
 from ubunye_core.errors import (
-    AmbiguousRunError,
     BadReceiptError,
     ReceiptConflictError,
-    ReceiptNotFoundError,
     StoreUnavailableError,
 )
 from ubunye_core.names import check_task
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.capabilities import Finding, Repaired
 from ubunye_core.stores.claims import Claim, ClaimKey, Held
-from ubunye_core.stores.ends import standing
+from ubunye_core.stores.ends import on_record, standing
 from ubunye_core.stores.objects.address import read_address
 from ubunye_core.stores.objects.bucket import Bucket, Stored
 from ubunye_core.stores.objects.examine import examine
@@ -32,11 +30,12 @@ from ubunye_core.stores.objects.facts import Wanted
 from ubunye_core.stores.objects.hints import Hints
 from ubunye_core.stores.objects.leases import Leases
 from ubunye_core.stores.objects.patience import turns
-from ubunye_core.stores.objects.reading import CHUNK, Reader, receipt_key
+from ubunye_core.stores.objects.reading import CHUNK, SUFFIX, Reader, receipt_key
 from ubunye_core.stores.objects.repair import repair
 from ubunye_core.stores.objects.success import success_by_batch
 from ubunye_core.stores.objects.together import each_of
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.refusals import not_found, only_run, raise_if_refused
 from ubunye_core.stores.select import select
 from ubunye_core.times import as_utc
 
@@ -65,7 +64,7 @@ class ObjectStore:
 
     def save_many(self, receipts: Iterable[Receipt]) -> None:
         """``save`` for each, several at the same time."""
-        refused: list[str] = []
+        refused: list[ReceiptConflictError | BadReceiptError] = []
         waiting: list[Receipt] = []
         for receipt in receipts:
             waiting.append(receipt)
@@ -73,8 +72,7 @@ class ObjectStore:
                 refused += self._save_together(waiting)
                 waiting = []
         refused += self._save_together(waiting)
-        if refused:
-            raise ReceiptConflictError(f"{len(refused)} were not saved. The first: {refused[0]}")
+        raise_if_refused(refused)
 
     def load(self, task: str, run_id: str) -> Receipt:
         """The receipt of one run, by its whole id or a beginning that fits one run only."""
@@ -83,14 +81,11 @@ class ObjectStore:
         if stored is not None:
             return self._reader.decode(key, stored)
         fitting = self._reader.beginning_with(task, run_id)
-        if len(fitting) > 1:
-            raise AmbiguousRunError(run_id, fitting)
-        for name in fitting:
-            key = f"{task}/{name}.json"
-            stored = self._bucket.get(key)
-            if stored is not None:
-                return self._reader.decode(key, stored)
-        raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
+        key = f"{task}/{only_run(fitting, run_id, task=task, url=self.url)}{SUFFIX}"
+        stored = self._bucket.get(key)
+        if stored is None:
+            raise not_found(run_id, task=task, url=self.url)
+        return self._reader.decode(key, stored)
 
     def list_runs(self, task: str, n: int = 20) -> Found:
         """The newest ``n`` readable receipts of a task."""
@@ -195,7 +190,9 @@ class ObjectStore:
                 return
         raise StoreUnavailableError(f"{self._bucket.where(key)} is written by too many at once.")
 
-    def _save_together(self, receipts: Sequence[Receipt]) -> list[str]:
+    def _save_together(
+        self, receipts: Sequence[Receipt]
+    ) -> list[ReceiptConflictError | BadReceiptError]:
         """Save some receipts, made known together; returns why some were refused."""
         of_task: dict[str, list[Receipt]] = defaultdict(list)
         of_run: dict[tuple[str, str], list[Receipt]] = defaultdict(list)
@@ -205,28 +202,23 @@ class ObjectStore:
             of_run[receipt.task, receipt.run_id].append(receipt)
         for runs in of_task.values():
             self._hints.make_known(runs, new=True)
-        refused: list[str] = []
+        refused: list[ReceiptConflictError | BadReceiptError] = []
 
         def save(of_one_run: Sequence[Receipt]) -> None:
             for receipt in of_one_run:
                 try:
                     self._save(receipt, is_known=True)
                 except (ReceiptConflictError, BadReceiptError) as error:
-                    refused.append(str(error))
+                    refused.append(error)
 
         each_of(save, list(of_run.values()))
         return refused
 
     def _current(self, key: str, stored: Stored | None, offered: Receipt) -> Receipt | None:
-        """What stands for a run. Its end replaces a damaged record of its own."""
+        """What stands for a run."""
         if stored is None:
             return None
-        try:
-            return self._reader.decode(key, stored)
-        except BadReceiptError:
-            if not offered.status.is_final:
-                raise
-            return None
+        return on_record(partial(self._reader.decode, key, stored), offered)
 
     def _keep_aside(self, key: str, damaged: Stored) -> None:
         """Keep a copy of a damaged record before it is replaced."""

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 
 from pyspark.sql import functions as F  # noqa: N812
 
-from ubunye_core.errors import AmbiguousRunError, ReceiptNotFoundError
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.capabilities import Finding, Settled
 from ubunye_core.stores.events import Event, attempt_key, batch_key, receipt_of
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.refusals import not_found, only_run
 from ubunye_core.stores.spark import upkeep, writing
 from ubunye_core.stores.spark.name import SCHEME, table_of
 from ubunye_core.stores.spark.reading import WHOLE, Reading, begins_with, of_task, that_fit
@@ -63,21 +63,15 @@ class SparkStore:
         if event is None:
             event = self._reading.current(task, self._only_run(task, run_id))
         if event is None:
-            raise self._not_found(task, run_id)
+            raise not_found(run_id, task=task, url=self.url)
         return receipt_of(event, where=self._reading.where(task, event.run_id))
 
     def _only_run(self, task: str, prefix: str) -> str:
         """The one run id that begins so."""
         runs = self._table.rows().where(begins_with(task, prefix)).select("run_id").distinct()
         rows = self._table.told(runs.limit(_NAMED_AT_MOST), ("run_id",))
-        if not rows:
-            raise self._not_found(task, prefix)
-        if len(rows) > 1:
-            raise AmbiguousRunError(prefix, sorted(row["run_id"] for row in rows))
-        return str(rows[0]["run_id"])
-
-    def _not_found(self, task: str, run_id: str) -> ReceiptNotFoundError:
-        return ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
+        ids = sorted(str(row["run_id"]) for row in rows)
+        return only_run(ids, prefix, task=task, url=self.url)
 
     def list_runs(self, task: str, n: int = 20) -> Found:
         """The newest ``n`` readable receipts of a task."""

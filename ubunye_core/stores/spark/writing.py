@@ -17,6 +17,7 @@ from ubunye_core.stores.events import (
     next_event,
     standing_events,
 )
+from ubunye_core.stores.refusals import raise_if_refused
 from ubunye_core.stores.spark.reading import Reading, of_task
 from ubunye_core.stores.spark.session import LostError
 from ubunye_core.times import utc_now
@@ -51,10 +52,7 @@ def save_many(reading: Reading, receipts: Iterable[Receipt]) -> None:
     rest, refused = iter(receipts), list[Refused]()
     while some := list(islice(rest, _IN_ONE_COMMIT)):
         refused += _save_some(reading, some)
-    if refused:
-        raise ReceiptConflictError(
-            f"{len(refused)} of the receipts are not recorded; the first: {refused[0]}"
-        ) from refused[0]
+    raise_if_refused(refused)
 
 
 def _save_some(reading: Reading, receipts: Sequence[Receipt]) -> list[Refused]:

@@ -7,9 +7,9 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
-from ubunye_core.errors import ClaimLostError
 from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.protocol import ReceiptStore
+from ubunye_core.stores.refusals import claim_lost
 from ubunye_core.stores.sql.database import Database
 from ubunye_core.stores.sql.rows import moment_of
 from ubunye_core.stores.sql.writing import Writing
@@ -63,7 +63,7 @@ class Claiming:
         until = self._dialect.now() + _micros(claim.lease)
         changed = self._claims.update().where(*self._own(claim)).values(until=until)
         if not self._changes(connection, changed):
-            raise ClaimLostError(f"Run {claim.run_id} has lost its claim on {claim.key.task}.")
+            raise claim_lost(claim)
 
     def release(self, connection: sa.Connection, claim: Claim) -> None:
         """Give the right back; the row stays for its token."""

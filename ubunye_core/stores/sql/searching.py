@@ -8,9 +8,9 @@ from dataclasses import replace
 import sqlalchemy as sa
 
 from ubunye_core.batch import Batch, agrees
-from ubunye_core.errors import AmbiguousRunError, ReceiptNotFoundError
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.refusals import not_found, only_run
 from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted
 from ubunye_core.stores.sql.rows import Stored, attempt_key, batch_key, pairs_wanted
 
@@ -27,11 +27,9 @@ class Searching:
         if row is None:
             begins = self._queries.beginning(task, run_id).rows(self._connection)
             fitting = [each.run_id for each in begins]
-            if len(fitting) > 1:
-                raise AmbiguousRunError(run_id, fitting)
-            row = self._one(task, fitting[0]) if fitting else None
+            row = self._one(task, only_run(fitting, run_id, task=task, url=self._url))
         if row is None:
-            raise ReceiptNotFoundError(f"{self._url} holds no run '{run_id}' of {task}.")
+            raise not_found(run_id, task=task, url=self._url)
         return row.receipt(self._url)
 
     def search(

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from ubunye_core.errors import ReceiptConflictError
-from ubunye_core.names import check_run_id, check_task
+from ubunye_core.errors import BadReceiptError, ReceiptConflictError
+from ubunye_core.names import check_run_id, check_task, is_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.capabilities import Finding, Repaired, Settled
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.refusals import raise_if_refused
 from ubunye_core.stores.select import select
 from ubunye_core.stores.sql.claiming import Claiming
 from ubunye_core.stores.sql.database import Database
@@ -54,17 +54,14 @@ class SqlStore:
 
     def save_many(self, receipts: Iterable[Receipt]) -> None:
         """``save`` for each, many in one transaction."""
-        refused: list[str] = []
+        refused: list[ReceiptConflictError | BadReceiptError] = []
         left = iter(receipts)
         while some := list(islice(left, AT_ONCE)):
             for receipt in some:
                 check_task(receipt.task)
                 check_run_id(receipt.run_id)
             refused += self._write(partial(_save_all, receipts=some))
-        if refused:
-            raise ReceiptConflictError(
-                f"Of the receipts, {len(refused)} were refused. The first: {refused[0]}"
-            )
+        raise_if_refused(refused)
 
     def load(self, task: str, run_id: str) -> Receipt:
         """The receipt of one run, by its whole id or a beginning that fits one run only."""
@@ -99,7 +96,7 @@ class SqlStore:
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""
         found = self._database.read(self._queries.tasks().rows)
-        return [row.task for row in found if _is_task(row.task)]
+        return [row.task for row in found if is_task(row.task)]
 
     def success_by_batch(self, task: str, batch: Mapping[str, str], *, whole: bool) -> Found | None:
         """The newest success of a batch and the newest run of it."""
@@ -192,15 +189,11 @@ class SqlStore:
         )
 
 
-def _save_all(writing: Writing, receipts: Sequence[Receipt]) -> list[str]:
+def _save_all(
+    writing: Writing, receipts: Sequence[Receipt]
+) -> list[ReceiptConflictError | BadReceiptError]:
     return writing.save_all(receipts)
 
 
 def _remove(writing: Writing, task: str, run_ids: Sequence[str]) -> int:
     return writing.remove(task, run_ids)
-
-
-def _is_task(name: str) -> bool:
-    with contextlib.suppress(ValueError):
-        return bool(check_task(name))
-    return False

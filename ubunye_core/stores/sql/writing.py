@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
 
-from ubunye_core.errors import BadReceiptError, ReceiptConflictError, ReceiptNotFoundError
+from ubunye_core.errors import BadReceiptError, ReceiptConflictError
 from ubunye_core.receipt import Receipt
-from ubunye_core.stores.ends import standing
+from ubunye_core.stores.ends import on_record, standing
+from ubunye_core.stores.refusals import not_found
 from ubunye_core.stores.sql.database import Database
 from ubunye_core.stores.sql.queries import Queries, stored
 from ubunye_core.stores.sql.rows import row_of
@@ -28,7 +30,7 @@ class Writing:
         """The receipt of one run, by its whole id."""
         for row in self._queries.one(task, run_id).stored(self.connection):
             return row.receipt(self.url)
-        raise ReceiptNotFoundError(f"{self.url} holds no run '{run_id}' of {task}.")
+        raise not_found(run_id, task=task, url=self.url)
 
     def save(self, receipt: Receipt) -> None:
         """Keep a receipt, by the rules about ends."""
@@ -42,7 +44,7 @@ class Writing:
                 return
             # Another writer has inserted it since we looked.
 
-    def save_all(self, receipts: Sequence[Receipt]) -> list[str]:
+    def save_all(self, receipts: Sequence[Receipt]) -> list[ReceiptConflictError | BadReceiptError]:
         """``save`` for each; returns why some were refused.
 
         Those of new runs are inserted together. Runs are taken in one order, so that two of these
@@ -55,7 +57,7 @@ class Writing:
                 known[row.task, row.run_id] = row
         fresh: dict[tuple[str, str], dict[str, Any]] = {}
         later: list[Receipt] = []
-        refused: list[str] = []
+        refused: list[ReceiptConflictError | BadReceiptError] = []
         for receipt in ordered:
             key = (receipt.task, receipt.run_id)
             try:
@@ -66,14 +68,14 @@ class Writing:
                 elif (stands := standing(None, receipt)) is not None:
                     fresh[key] = row_of(stands)
             except (ReceiptConflictError, BadReceiptError) as error:
-                refused.append(str(error))
+                refused.append(error)
         inserted = self._insert(list(fresh.values()))
         later += [each for each in ordered if (each.task, each.run_id) in fresh.keys() - inserted]
         for receipt in later:
             try:
                 self.save(receipt)
             except (ReceiptConflictError, BadReceiptError) as error:
-                refused.append(str(error))
+                refused.append(error)
         return refused
 
     def remove(self, task: str, run_ids: Iterable[str]) -> int:
@@ -110,12 +112,7 @@ class Writing:
 
     def _update(self, known: Any, offered: Receipt) -> None:
         held = stored(known)
-        try:
-            current: Receipt | None = held.receipt(self.url)
-        except BadReceiptError:
-            if not offered.status.is_final:
-                raise
-            current = None  # a run's end heals a damaged record of its own
+        current = on_record(partial(held.receipt, self.url), offered)
         stands = standing(current, offered)
         if stands is None:
             return
