@@ -155,7 +155,7 @@ def test_many_are_saved_with_the_rules_about_ends(store: SqlStore) -> None:
     store.save(a_receipt(run_id="r000", status=Status.ERROR))
     store.save(a_receipt(run_id="r001", status=Status.RUNNING))
     many = [a_receipt(run_id=f"r{n:03}", started_at=at(0)) for n in range(450)]
-    with pytest.raises(ReceiptConflictError, match=r"1 were refused.*r000"):
+    with pytest.raises(ReceiptConflictError, match=r"1 of the receipts.*r000"):
         store.save_many([*many, a_receipt(run_id="r449", status=Status.RUNNING)])
     assert len(store.search(A_TASK, Status.SUCCESS)) == 449
     assert store.load(A_TASK, "r000").status is Status.ERROR
