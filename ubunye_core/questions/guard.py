@@ -144,7 +144,7 @@ def _gives_claims(store: ReceiptStore) -> GivesClaims:
     if getattr(store, "claim", None) is None:
         raise ConfigError(
             f"{store.url} gives no claims: nothing in it elects one of two runs.",
-            hint="Use a folder, a bucket, SQLite, PostgreSQL or a JSONL ledger.",
+            hint="Use a folder, a bucket, a SQL database, Delta without Spark, or a ledger.",
         )
     return cast(GivesClaims, store)
 

@@ -33,7 +33,7 @@ def examine(table: Table) -> Iterator[Finding]:
     yield Finding(
         what="claim",
         good=None,
-        why="not given here; a store at file://, s3://, postgresql:// or sqlite:/// gives them",
+        why="not given here; a folder, a bucket, a SQL database or a ledger gives them",
     )
     yield _files(table)
 
