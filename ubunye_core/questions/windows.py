@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from ubunye_core.batch import comparable
-from ubunye_core.errors import BadReceiptError, StoreUnavailableError
+from ubunye_core.errors import BadReceiptError, ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task
 from ubunye_core.questions.answer import Moment, Verdict, unavailable, view
 from ubunye_core.questions.symptoms import Limits
@@ -83,6 +83,10 @@ def window_states(
     opened, moment = store_of(store), Moment.of(now)
     first = moment.now - since if isinstance(since, timedelta) else instant(since, what="since")
     last = moment.now if until is None else instant(until, what="until")
+    if first > last:
+        raise ConfigError(
+            f"'since' ({to_the_second(first)}) is after 'until' ({to_the_second(last)})."
+        )
     limits = Limits(None if stuck_after is None else duration(stuck_after, what="stuck_after"))
     versions = [schedule] if isinstance(schedule, Schedule) else list(schedule)
     expected = _expected(versions, first, last)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from itertools import takewhile
+from itertools import islice, takewhile
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ubunye_core.errors import ConfigError
@@ -15,8 +15,10 @@ from ubunye_core.names import one_of
 from ubunye_core.schedules.calendar import Calendar
 from ubunye_core.schedules.firings import Cron, Firings, Interval
 from ubunye_core.schedules.periods import Period, boundaries, name_of, reach_of
-from ubunye_core.times import as_utc, duration, instant
+from ubunye_core.times import as_utc, duration, instant, to_the_second
 
+MOST_WINDOWS = 200_000
+"""So many may be due in a period that is asked for: twenty years of an hourly schedule."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -129,8 +131,8 @@ class Schedule:
         endless = replace(self, end=None)
         after = as_utc(moment) + timedelta(microseconds=1)
         for days in (2, 70, 800, 9000):
-            found = endless.due_between(after, after + timedelta(days=days))
-            for window in found:
+            until = after + timedelta(days=days)
+            for window in endless._due(after, until):
                 if window.excluded is None:
                     return window.due
         return datetime.max.replace(tzinfo=UTC)
@@ -161,13 +163,23 @@ class Schedule:
         Args:
             since: Included; with a zone.
             until: Excluded.
+
+        Raises:
+            ConfigError: there are more of them than anybody looks at.
         """
         since, until = as_utc(since), as_utc(until)
-        if self.window is Period.TICK:
-            found = self._ticks(since, until)
-        else:
-            found = self._periods(since, until)
-        return [window for window in found if since <= window.due < until]
+        windows = list(islice(self._due(since, until), MOST_WINDOWS + 1))
+        if len(windows) > MOST_WINDOWS:
+            raise ConfigError(
+                f"More than {MOST_WINDOWS:,} windows are due from {to_the_second(since)} to "
+                f"{to_the_second(until)}.",
+                hint="Ask for a shorter period.",
+            )
+        return windows
+
+    def _due(self, since: datetime, until: datetime) -> Iterator[ScheduledWindow]:
+        found = self._ticks if self.window is Period.TICK else self._periods
+        return (window for window in found(since, until) if since <= window.due < until)
 
     def _covering(self, since: datetime, until: datetime) -> list[ScheduledWindow]:
         """The windows inside a period, and some around it."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.questions.builders import CALC, an_attempt, put
-from ubunye_core import Receipt, Status, Step, Verdict, Window
+from ubunye_core import ConfigError, Receipt, Status, Step, Verdict, Window
 from ubunye_core.questions.window_state import WindowState
 from ubunye_core.questions.windows import Windows, missed_windows, window_states
 from ubunye_core.runids import new_run_id
@@ -222,6 +222,19 @@ def test_a_schedule_that_was_changed_expects_what_each_version_did() -> None:
         "2026-10-10", "2026-10-11", "2026-10-12", "2026-10-13",
     ]  # fmt: skip
     assert found.windows[1].window.due < change  # the old version covered it, the new one again
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"since": MORNING + DAY},
+        {"since": MORNING, "until": MORNING - DAY},
+        {"since": 3650 * DAY, "schedule": Schedule(every="1m")},
+    ],
+)
+def test_a_period_that_nobody_means_is_refused(wrong) -> None:
+    with pytest.raises(ConfigError, match=r"is after|shorter period"):
+        asked(**wrong)
 
 
 def test_in_the_past_a_window_stands_as_it_stood_then() -> None:

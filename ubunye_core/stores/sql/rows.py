@@ -21,6 +21,9 @@ SEALED = ("task", "run_id", "status", "started_at", "ended_at", "window_end")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
+MOST_PAIRS = 16
+"""So many variables are looked for in the index."""
+
 
 def micros(moment: datetime) -> int:
     """An instant as microseconds since 1970."""
@@ -86,11 +89,14 @@ def pairs_of(receipt: Receipt) -> list[int]:
 
 
 def pairs_wanted(batch: Mapping[str, str]) -> Sequence[int] | None:
-    """The numbers that a receipt must have to agree with a batch; None where none can agree."""
+    """Numbers that a receipt must have to agree with a batch; None where none can agree.
+
+    Of very many variables a few find it as well, and each row is compared whole once it is read.
+    """
     texts = {name: comparable_value(text) for name, text in batch.items()}
     if any(text == MASK or is_secret_name(name) for name, text in texts.items()):
         return None
-    return sorted({pair_of(name, text) for name, text in texts.items()})
+    return sorted({pair_of(name, text) for name, text in texts.items()})[:MOST_PAIRS]
 
 
 def batch_key(batch: Mapping[str, str]) -> str:

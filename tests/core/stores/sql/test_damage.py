@@ -198,3 +198,16 @@ def test_a_task_that_is_no_task_is_not_among_the_tasks(store: SqlStore) -> None:
     place(store, "../etc/passwd", "x", b"{")
     assert store.tasks() == []
     assert len(store.search().unreadable) == 1
+
+
+def test_a_batch_of_very_many_variables_is_found_and_refused_like_any_other(
+    store: SqlStore,
+) -> None:
+    many = {f"name-{number}": str(number) for number in range(1200)}
+    store.save(a_receipt(variables=many))
+    store.save(a_receipt(run_id="other", variables={**many, "name-1199": "else"}))
+    assert [run.run_id for run in store.search(A_TASK, batch=many)] == ["run-1"]
+    known = store.success_by_batch(A_TASK, many, whole=True)
+    assert known is not None
+    assert [run.run_id for run in known] == ["run-1"]
+    assert len(store.search(A_TASK, batch={**many, "name-3": "0"})) == 0
