@@ -125,8 +125,9 @@ def test_a_backend_that_only_the_environment_names_must_be_named_with_its_place(
 
 
 def test_the_password_of_a_store_is_not_shown(ask, folder):
-    url = "postgresql://nina:hunter2@db/receipts?password=hunter2"
-    for words in ((*HEALTH, "--store", url), (*HEALTH, "--store", f"file:{url[10:]}", "--json")):
-        answer = ask(*words)
-        assert answer.code == 2
+    url = "postgresql://nina:hunter2@db.invalid/receipts?password=hunter2"
+    asked = {url: 3, f"mysql{url[10:]}": 2, f"file:{url[10:]}": 2}
+    for (store, code), more in zip(asked.items(), ((), (), ("--json",)), strict=True):
+        answer = ask(*HEALTH, "--store", store, *more)
+        assert answer.code == code
         assert "hunter2" not in answer.out + answer.err
