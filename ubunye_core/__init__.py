@@ -1,5 +1,8 @@
 """Receipts of scheduled data jobs, and the questions they answer. Knows no scheduler."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ubunye_core.batch import Batch
 from ubunye_core.errors import (
     AmbiguousRunError,
@@ -18,40 +21,26 @@ from ubunye_core.errors import (
 from ubunye_core.hashing import Fingerprint, fingerprint
 from ubunye_core.masking import masked_url
 from ubunye_core.questions import (
-    Action,
-    Catchup,
     Health,
-    Include,
     OnFailed,
     Patience,
-    Plan,
-    PlannedWindow,
     Requirement,
     RequirementAnswer,
     RequirementLike,
     RunAnswer,
     RunRefusedError,
     TaskHealth,
-    ToCatchUp,
     UpstreamAnswer,
     UpstreamNotMetError,
     Verdict,
-    WindowAnswer,
-    Windows,
-    WindowState,
     check_upstream,
     claim,
     job_health,
     may_run,
-    missed_windows,
-    plan_backfill,
-    read_calendar,
     read_requirements,
-    read_schedule,
     require,
     requirements_of,
     wait_for_upstream,
-    window_states,
 )
 from ubunye_core.receipt import (
     Counts,
@@ -68,20 +57,49 @@ from ubunye_core.receipt import (
     Window,
 )
 from ubunye_core.recording import Recording, Run, close_run, record_run
-from ubunye_core.schedules import Calendar, Of, Period, Schedule, ScheduledWindow
 from ubunye_core.stores import Claim, ClaimKey, Found, Held, ReceiptStore, Unreadable, open_store
-from ubunye_core.upkeep import (
-    CopiedStore,
-    NotCopied,
-    PrunedStore,
-    PrunedTask,
-    RepairedStore,
-    StoreCheck,
-    check_store,
-    copy_store,
-    prune_store,
-    repair_store,
-)
+
+if TYPE_CHECKING:
+    from ubunye_core.questions.plan import Plan, plan_backfill
+    from ubunye_core.questions.planned import Action, Catchup, Include, PlannedWindow, ToCatchUp
+    from ubunye_core.questions.schedulefiles import read_calendar, read_schedule
+    from ubunye_core.questions.window_state import WindowAnswer, WindowState
+    from ubunye_core.questions.windows import Windows, missed_windows, window_states
+    from ubunye_core.schedules import Calendar, Of, Period, Schedule, ScheduledWindow
+    from ubunye_core.upkeep import (
+        CopiedStore,
+        NotCopied,
+        PrunedStore,
+        PrunedTask,
+        RepairedStore,
+        StoreCheck,
+        check_store,
+        copy_store,
+        prune_store,
+        repair_store,
+    )
+
+_LATER = {
+    "ubunye_core.questions.plan": ("Plan", "plan_backfill"),
+    "ubunye_core.questions.planned": ("Action", "Catchup", "Include", "PlannedWindow", "ToCatchUp"),
+    "ubunye_core.questions.schedulefiles": ("read_calendar", "read_schedule"),
+    "ubunye_core.questions.window_state": ("WindowAnswer", "WindowState"),
+    "ubunye_core.questions.windows": ("Windows", "missed_windows", "window_states"),
+    "ubunye_core.schedules": ("Calendar", "Of", "Period", "Schedule", "ScheduledWindow"),
+    "ubunye_core.upkeep": (
+        "CopiedStore",
+        "NotCopied",
+        "PrunedStore",
+        "PrunedTask",
+        "RepairedStore",
+        "StoreCheck",
+        "check_store",
+        "copy_store",
+        "prune_store",
+        "repair_store",
+    ),
+}
+"""What is imported when it is asked for: a gate and a recorder, all day long, need none of it."""
 
 __all__ = [
     "Action",
@@ -173,3 +191,10 @@ __all__ = [
     "wait_for_upstream",
     "window_states",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    for module, names in _LATER.items():
+        if name in names:
+            return getattr(import_module(module), name)
+    raise AttributeError(f"module 'ubunye_core' has no attribute {name!r}")

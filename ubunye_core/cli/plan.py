@@ -13,7 +13,9 @@ from ubunye_core.cli.output import document, moment, say, say_unreadable, say_ve
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.scheduled import read_given_schedule, read_since, takes_schedule
 from ubunye_core.cli.tables import table
-from ubunye_core.questions import Plan, PlannedWindow, ToCatchUp, plan_backfill, read_requirements
+from ubunye_core.questions import read_requirements
+from ubunye_core.questions.plan import Plan, plan_backfill
+from ubunye_core.questions.planned import PlannedWindow, ToCatchUp
 from ubunye_core.times import in_iso
 
 _COLUMNS = ("window", "action", "starts now", "begins", "runs", "reason")

@@ -11,7 +11,7 @@ import click
 
 from ubunye_core.cli import options
 from ubunye_core.errors import ConfigError
-from ubunye_core.questions import read_schedule
+from ubunye_core.questions.schedulefiles import read_schedule
 from ubunye_core.schedules import Schedule
 from ubunye_core.times import duration
 

@@ -13,7 +13,8 @@ from ubunye_core.cli.output import document, moment, say, say_unreadable, say_ve
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.scheduled import read_given_schedule, read_since, takes_schedule
 from ubunye_core.cli.tables import table
-from ubunye_core.questions import WindowAnswer, Windows, window_states
+from ubunye_core.questions.window_state import WindowAnswer
+from ubunye_core.questions.windows import Windows, window_states
 from ubunye_core.times import in_iso
 
 _COLUMNS = ("window", "state", "due", "runs", "reason")
