@@ -66,8 +66,11 @@ test-all: ## Run every test but the soak, and check that no suite went missing
 soak: setup engine buckets ## Run the long tests: kills, races, thousands of runs
 	@$(PYTEST) -m soak --timeout 3600
 
-bench: setup ## Measure import times, questions and hashes
-	@for file in benchmarks/{hash,hash_memory,hash_spark,imports}.py; do $(PY) "$$file"; done
+bench: setup engine ## Measure import times, stores and hashes (an hour; benchmarks/README.md)
+	@for file in benchmarks/{hash,hash_memory,hash_spark,imports,stores_sql,stores_delta}.py; do \
+		$(PY) "$$file"; done
+	@$(PY) -m benchmarks.stores
+	@$(PY) -m benchmarks.stores.saves
 
 check: setup ## Lint, format, types, import rules, docs, ADR numbers, locks
 	@.venv/bin/ruff check .
