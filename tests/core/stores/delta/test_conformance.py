@@ -19,6 +19,7 @@ from ubunye_core.testing import (
 )
 
 
+@pytest.mark.slow
 class TestDeltaStore(
     StoreConformance, HoldsDocuments, ClaimsConformance, ProcessConformance, ClaimsAcrossProcesses
 ):

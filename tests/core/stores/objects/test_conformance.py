@@ -35,6 +35,7 @@ class TestObjectStore(
         return put
 
 
+@pytest.mark.slow
 class TestObjectStoreOnAzure(StoreConformance, HoldsDocuments, ClaimsConformance):
     """Another server, of another kind, that keeps the conditions of writes."""
 
