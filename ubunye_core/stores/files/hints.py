@@ -171,12 +171,12 @@ class Hints:
 
     def count_anew(self) -> Now:
         """How the runs stand that are known, from all that is known of them."""
-        ended = {
-            body.split(b" ", 2)[1].decode("ascii"): body
-            for segment in self.segments()
-            for body in bodies(self.read(segment))
-            if body and body[:2] == b"T "
-        }
+        last: dict[str, bytes] = {}
+        for segment in self.segments():
+            for body in bodies(self.read(segment)):
+                if body and body[:2] in (b"T ", b"B "):
+                    last[body.split(b" ", 2)[1].decode("ascii")] = body
+        ended = {name: body for name, body in last.items() if body[:2] == b"T "}
         known = self.known_names()
         newest = max((ended[name] for name in known & set(ended)), key=start_of, default=None)
         return Now(frozenset(known.difference(ended)), newest)

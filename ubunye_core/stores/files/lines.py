@@ -2,8 +2,8 @@
 
 A line ends with a checksum, so that one that is torn, cut or of somebody else's making says
 nothing. ``R`` names a run and what it is for. ``T`` says that a run has ended, and how; it counts
-only while its file is the one that was described: of the same date, size and inode. ``N`` tells
-that a run is known.
+only while its file is the one that was described: of the same date, size and inode. ``B`` says
+that a run has begun, ``N`` that it is known.
 """
 
 from __future__ import annotations
@@ -112,6 +112,11 @@ def sealed(body: str) -> bytes:
 def running_line(receipt: Receipt, keys: Keys) -> bytes:
     """That there is a run, and what it is for."""
     return sealed(f"R {receipt.run_id} {keys}")
+
+
+def begun_line(receipt: Receipt) -> bytes:
+    """That a run has begun: what was known of its end is of an earlier one."""
+    return sealed(f"B {receipt.run_id}")
 
 
 def ended_line(receipt: Receipt, keys: Keys, found: os.stat_result) -> bytes:

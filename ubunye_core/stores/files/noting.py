@@ -26,6 +26,7 @@ from ubunye_core.stores.files.hints import (
 )
 from ubunye_core.stores.files.lines import (
     Keys,
+    begun_line,
     bodies,
     ended_line,
     microseconds,
@@ -148,6 +149,8 @@ def append(hints: Hints, saved: Sequence[Saved]) -> bool:
             continue
         else:
             line = running_line(receipt, keys)
+            if each.is_new:  # also after a run of this id ended, and was removed
+                facts.append(begun_line(receipt))
         found_by = {hints.file_of("b", keys.batch)}
         found_by.update(hints.file_of("v", key) for key in keys.variables)
         if keys.attempt is not None and (known is None or known.attempt != keys.attempt):
