@@ -78,7 +78,10 @@ def answers(store: MemoryStore, asked: list[Mapping[str, Any]]) -> list[object]:
 
 @pytest.mark.slow
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(receipts=runs(), older_than=st.sampled_from(["1d", "50d", "100d", "200d"]))
 def test_every_question_is_answered_as_before(
