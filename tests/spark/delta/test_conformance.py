@@ -9,7 +9,7 @@ import pytest
 from tests.core.stores.together import HoldsDocumentsTogether
 from tests.spark.delta.tables import an_empty_store, put
 from ubunye_core.stores.spark import SparkStore
-from ubunye_core.testing import StoreConformance
+from ubunye_core.testing import A_TASK, StoreConformance, a_receipt, at
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -22,3 +22,8 @@ class TestSparkStore(StoreConformance, HoldsDocumentsTogether):
     @pytest.fixture
     def put_document(self, store: SparkStore) -> Callable[[str, str, bytes], None]:
         return lambda task, run_id, document: put(store, task, run_id, document)
+
+    def test_many_receipts_come_back_whole(self, store: SparkStore) -> None:
+        """In one append: one at a time they would take minutes."""
+        store.save_many(a_receipt(run_id=f"r{n}", started_at=at(n % 7)) for n in range(150))
+        assert len({receipt.run_id for receipt in store.search(A_TASK)}) == 150
