@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -24,6 +24,8 @@ class Facts:
     window_end: datetime | None
     batch: bytes
     """Stands for all its variables as text: a gate may name any of them, ``mode`` too."""
+    pairs: frozenset[int]
+    """Stand for each of them with its value."""
     pins: tuple[tuple[str, str], ...]
     """The runs of other tasks that were evidence for it, each by task and run id."""
     is_impossible: bool
@@ -36,13 +38,15 @@ class Facts:
     @classmethod
     def of(cls, receipt: Receipt, moment: Moment) -> Facts:
         """The facts of a receipt."""
-        text = json.dumps(comparable(receipt.variables), sort_keys=True)
+        texts = comparable(receipt.variables)
+        text = json.dumps(texts, sort_keys=True)
         return cls(
             order=receipt.order,
             finished_at=receipt.finished_at,
             status=receipt.status,
             window_end=None if receipt.window is None else receipt.window.end,
             batch=hashlib.sha256(text.encode()).digest()[:16],
+            pairs=frozenset(map(hash, texts.items())),
             pins=tuple(
                 (pin.task, pin.run_id) for pin in receipt.upstreams if pin.task != receipt.task
             ),
@@ -69,15 +73,14 @@ def kept_of_task(runs: Iterable[Facts], cut: datetime) -> dict[str, str]:
     keep("running", (run for run in newest_first if run.status is Status.RUNNING))
     keep("newest", believed[:1])
     successes = [run for run in believed if run.status is Status.SUCCESS]
-    keep("last success", successes[:1])
-    keep("last success", _latest(successes))
-    keep("last success of a batch", _newest_by_batch(successes).values())
-    by_batch = _newest_by_batch(believed)
-    keep("newest of a batch", (by_batch[batch] for batch in _newest_by_batch(successes)))
+    keep("last success", [*successes[:1], *_latest(successes)])
+    succeeded = _newest_by_batch(successes)
+    keep("last success of a batch", succeeded.values())
+    keep("newest of a batch", _told_beside(succeeded, _newest_by_batch(believed)))
     since = believed.index(successes[0]) if successes else len(believed)
     keep("since the last success", believed[: min(since, RUNS_READ)])
-    if any(run.status is Status.RUNNING and run.finished_at < cut for run in believed[RUNS_READ:]):
-        # Health looks at so many runs: with fewer of them, it would come upon that one.
+    if len(believed) >= RUNS_READ:
+        # Health looks at so many runs: with some of them gone, it would come upon older ones.
         keep("newest", believed[:RUNS_READ])
     return kept
 
@@ -89,6 +92,22 @@ def _latest(successes: list[Facts]) -> list[Facts]:
         *([max(successes, key=lambda run: run.finished_at)] if successes else []),
         *([max(windows, key=lambda run: run.window_end or run.finished_at)] if windows else []),
     ]
+
+
+def _told_beside(
+    succeeded: Mapping[bytes, Facts], newest: Mapping[bytes, Facts]
+) -> Iterator[Facts]:
+    """The newest runs of batches that a gate tells of beside the success that meets it.
+
+    A gate may name some variables only, and meet a later run of another batch that agrees on them.
+    """
+    first: dict[int, tuple[datetime, str]] = {}
+    for success in succeeded.values():
+        for pair in success.pairs:
+            first[pair] = min(first.get(pair, success.order), success.order)
+    for batch, run in newest.items():
+        if batch in succeeded or any(first.get(p, run.order) < run.order for p in run.pairs):
+            yield run
 
 
 def _newest_by_batch(newest_first: list[Facts]) -> dict[bytes, Facts]:

@@ -19,7 +19,16 @@ from tests.core.questions.builders import (
     a_window,
     put,
 )
-from ubunye_core import ConfigError, Pin, ReceiptNotFoundError, StoreUnavailableError
+from ubunye_core import (
+    ConfigError,
+    Pin,
+    ReceiptNotFoundError,
+    Requirement,
+    StoreUnavailableError,
+    check_upstream,
+    job_health,
+)
+from ubunye_core.questions.task_health import RUNS_READ
 from ubunye_core.stores import MemoryStore
 from ubunye_core.upkeep import PrunedStore, prune, prune_store
 
@@ -90,6 +99,37 @@ def test_the_newest_run_of_a_batch_that_has_succeeded_stays() -> None:
     )
     pruned(store)
     assert ids(store) == {"sep", "sep-again", "new"}
+
+
+def test_a_later_run_of_another_batch_stays_where_a_gate_tells_of_it() -> None:
+    store = MemoryStore()
+    put(
+        store,
+        an_old(400, "us", variables={**SEPTEMBER, "region": "us"}),
+        an_old(390, "eu", status="error", variables={**SEPTEMBER, "region": "eu"}),
+        an_old(410, "asia", status="error", variables={**SEPTEMBER, "region": "asia"}),
+        an_old(1, "new"),
+    )
+    asked = {"requirements": Requirement(CALC, ["month"]), "variables": SEPTEMBER}
+    before = check_upstream(**asked, store=store, now=NOW)
+    assert "A later run of the batch, eu" in before.reason
+    pruned(store)
+    assert ids(store) == {"us", "eu", "new"}
+    assert check_upstream(**asked, store=store, now=NOW) == before
+
+
+def test_the_runs_that_health_looks_at_stay_so_that_it_comes_upon_no_older_ones() -> None:
+    store = MemoryStore()
+    put(store, an_old(900, "by-window", window=a_window(NOW - 900 * DAY)))
+    put(store, *(an_old(300 + number, f"r-{number}") for number in range(RUNS_READ)))
+    put(store, an_old(1, "new"))
+    before = job_health(CALC, store=store, now=NOW, max_age="2d")
+    assert before
+    pruned(store)
+    assert len(store.search()) == RUNS_READ + 1
+    assert "by-window" in ids(store)
+    assert job_health(CALC, store=store, now=NOW, max_age="2d") == before
+    assert pruned(store).goes == 0
 
 
 def test_a_batch_that_never_succeeded_is_not_kept_for_ever() -> None:
