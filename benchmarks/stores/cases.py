@@ -277,11 +277,12 @@ def of_many_tasks(many: Folder, state: str, foreign: str | None) -> list[Case]:
             state=state,
         ),
         Case(
-            # No bar: the peer is told the tasks, and need not look which there are.
             name=f"health of a pattern of {count:,}",
             request={"question": "health", "tasks": ["bench/*/*"]},
             expected=["FAIL", count],
             peer="health",
+            first=five,
+            second=five,
             state=state,
         ),
         Case(
