@@ -152,6 +152,8 @@ class Index:
                     self.rest = self._rest(line, len(line))
                 else:
                     self._take_overlong(file, line)
+                if self.rest is not None:
+                    break  # its writer may add to it meanwhile; what follows is no line of its own
         remembered = min(_REMEMBERED, self.offset)
         self._last = os.pread(descriptor, remembered, self.offset - remembered)
         self._stamp = (found.st_size, found.st_mtime_ns)
