@@ -91,6 +91,19 @@ def duration(value: timedelta | str, *, what: str = "duration") -> timedelta:
     return length
 
 
+def instant_or_ago(value: datetime | str | timedelta, now: datetime, *, what: str) -> datetime:
+    """An argument that is an instant, or how long before ``now`` it is: ``30d``.
+
+    Raises:
+        ConfigError: it is neither.
+    """
+    if isinstance(value, timedelta):
+        return now - duration(value, what=what)
+    if isinstance(value, str) and _PART.match(value.strip()) and not _PART.sub("", value).strip():
+        return now - duration(value, what=what)
+    return instant(value, what=what, forms="2026-10-15T06:00:00Z, with an offset, or 30d")
+
+
 def in_words(length: timedelta) -> str:
     """A length of time for people, in its two largest units: ``2h``, ``1d 4h``, ``45s``."""
     seconds = max(0, round(length.total_seconds()))

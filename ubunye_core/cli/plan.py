@@ -47,6 +47,9 @@ _MONTH = timedelta(days=30)
     "--catchup", default="all", metavar="WHICH", help="What starts now: none, latest or all."
 )
 @click.option("--cap", type=int, metavar="N", help="How many may run at once.")
+@click.option(
+    "--max-runs", type=int, metavar="N", help="Leave to people what failed after so many runs."
+)
 @click.option("--newest-first", is_flag=True, help="Begin with the newest window.")
 @options.stuck_after
 @takes_store
@@ -69,6 +72,7 @@ def plan(
     recheck_days: int,
     catchup: str,
     cap: int | None,
+    max_runs: int | None,
     newest_first: bool,
     stuck_after: str | None,
     place: Place,
@@ -105,6 +109,7 @@ def plan(
         recheck_days=recheck_days,
         catchup=catchup,
         cap=cap,
+        max_runs=max_runs,
         newest_first=newest_first,
         stuck_after=stuck_after,
     )

@@ -69,6 +69,7 @@ def plan_backfill(
     recheck_days: int = 0,
     catchup: Catchup | str = Catchup.ALL,
     cap: int | None = None,
+    max_runs: int | None = None,
     newest_first: bool = False,
     stuck_after: timedelta | str | None = None,
 ) -> Plan:
@@ -78,7 +79,8 @@ def plan_backfill(
 
     Args:
         tasks: The tasks, which may differ in how often they run and require each other.
-        since: The first instant at which a window may have been due; or how long ago that is.
+        since: The first instant at which a window may have been due; or how long ago that is, such
+            as ``30d``.
         until: What is due then or later is left out; None is ``now``.
         store: Where the receipts are: a store or its URL; by default what ``UBUNYE_STORE`` names.
         now: The instant to plan for; None is the clock.
@@ -88,6 +90,8 @@ def plan_backfill(
             none.
         catchup: What may be started without being asked: ``none``, ``latest`` or ``all``.
         cap: How many may run at once, with those under way; None is no limit.
+        max_runs: A window that failed after so many runs is blocked: it is left to people; None is
+            no limit.
         newest_first: Begin with the newest windows; else with the oldest.
         stuck_after: How long a run may be silent; as for ``job_health``.
 
@@ -96,9 +100,14 @@ def plan_backfill(
     """
     included = one_of(Include, include, "include")
     starting = one_of(Catchup, catchup, "catchup")
-    if backfill_limit < NO_LIMIT or recheck_days < 0 or (cap is not None and cap < 1):
+    at_least_one = (cap, max_runs)
+    if (
+        backfill_limit < NO_LIMIT
+        or recheck_days < 0
+        or any(n is not None and n < 1 for n in at_least_one)
+    ):
         raise ConfigError(
-            "backfill_limit is -1 or more, recheck_days 0 or more, and cap 1 or more."
+            "backfill_limit is -1 or more, recheck_days 0 or more, cap and max_runs 1 or more."
         )
     moment, opened = Moment.of(now), store_of(store)
     given = _in_order([tasks] if isinstance(tasks, ToCatchUp) else list(tasks))
@@ -109,7 +118,7 @@ def plan_backfill(
         )
         for each in given
     }  # fmt: skip
-    planner = _Planner(opened, moment.now, included, recheck_days)
+    planner = _Planner(opened, moment.now, included, recheck_days, max_runs)
     for each in given:
         planner.plan(each, found[each.task])
     windows = _limited(_sorted(planner.planned, given, newest_first), backfill_limit)
@@ -127,9 +136,14 @@ class _Planner:
     """Decides about windows, upstream tasks first."""
 
     def __init__(
-        self, store: ReceiptStore, now: datetime, include: Include, recheck_days: int
+        self,
+        store: ReceiptStore,
+        now: datetime,
+        include: Include,
+        recheck_days: int,
+        max_runs: int | None,
     ) -> None:
-        self._store, self._now = store, now
+        self._store, self._now, self._max_runs = store, now, max_runs
         self._taken, self._recheck = _TAKEN[include], timedelta(days=recheck_days)
         self.planned: list[PlannedWindow] = []
 
@@ -166,6 +180,10 @@ class _Planner:
                 f"it began {in_words(age)} ago, and its source keeps {in_words(given.retention)}"
             )
             return replace(planned, action=Action.TOO_OLD, reason=reason)
+        ran = len(answer.runs)
+        if answer.state in _FAILED and self._max_runs is not None and ran >= self._max_runs:
+            reason = f"{planned.reason}; after {ran} runs it is left to people"
+            return replace(planned, action=Action.BLOCKED, reason=reason)
         return self._with_requirements(given, planned)
 
     def _with_requirements(self, given: ToCatchUp, planned: PlannedWindow) -> PlannedWindow:

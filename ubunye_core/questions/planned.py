@@ -45,7 +45,8 @@ class Action(StrEnum):
     EXCLUDED = "excluded"
     """The calendar has no work for it."""
     BLOCKED = "blocked"
-    """What it requires has not succeeded, and is not in this plan; or it cannot be told."""
+    """What it requires has not succeeded, and is not in this plan; or it has failed too often; or
+    it cannot be told."""
 
 
 @dataclass(frozen=True, kw_only=True)

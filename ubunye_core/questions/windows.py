@@ -25,7 +25,7 @@ from ubunye_core.receipt import Receipt
 from ubunye_core.schedules import Schedule
 from ubunye_core.stores.protocol import Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
-from ubunye_core.times import duration, instant, to_the_second
+from ubunye_core.times import duration, instant, instant_or_ago, to_the_second
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,8 @@ def window_states(
     Args:
         task: The task.
         schedule: Its schedule; or the versions of it, each with its ``start`` and ``end``.
-        since: The first instant at which a window may be due; or how long before ``now`` that is.
+        since: The first instant at which a window may be due; or how long before ``now`` that is,
+            such as ``30d``.
         until: What is due then or later is left out; None is ``now``.
         store: Where the receipts are: a store or its URL; by default what ``UBUNYE_STORE`` names.
         now: The instant to answer for; None is the clock. In the past: as it looked then.
@@ -81,7 +82,7 @@ def window_states(
     """
     check_task(task)
     opened, moment = store_of(store), Moment.of(now)
-    first = moment.now - since if isinstance(since, timedelta) else instant(since, what="since")
+    first = instant_or_ago(since, moment.now, what="since")
     last = moment.now if until is None else instant(until, what="until")
     if first > last:
         raise ConfigError(

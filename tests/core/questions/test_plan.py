@@ -85,6 +85,27 @@ def test_what_an_adapter_may_start_is_said_apart_from_what_is_missing() -> None:
     assert starts(cap=9) == ["11", "12", "13"]
 
 
+def test_how_long_ago_is_told_in_words_too() -> None:
+    assert actions(planned(*the_morning(), since="6d")) == actions(planned(*the_morning()))
+
+
+def test_a_window_that_failed_after_so_many_runs_is_left_to_people() -> None:
+    again = [
+        a_night(13, "error", later=hours * HOUR, run_id=f"r-{hours}", error="ValueError: x")
+        for hours in (1, 2)
+    ]
+
+    def state(max_runs: int) -> tuple[str, str]:
+        found = planned(*again, since=2 * DAY, max_runs=max_runs)
+        (window,) = [each for each in found.windows if each.window.name == "2026-10-13"]
+        return window.action.value, window.reason
+
+    assert state(3)[0] == "run"
+    action, reason = state(2)
+    assert action == "blocked"
+    assert "after 2 runs it is left to people" in reason
+
+
 def test_what_the_source_does_not_keep_any_more_is_too_old() -> None:
     plan = planned(tasks=ToCatchUp(task=LOAD, schedule=NIGHTLY, retention="5d"))
     assert actions(plan)[:3] == [
@@ -142,7 +163,7 @@ def test_tasks_of_different_grain_are_in_one_plan() -> None:
     "wrong",
     [
         {"include": "failed"}, {"catchup": "some"}, {"backfill_limit": -2}, {"recheck_days": -1},
-        {"cap": 0}, {"tasks": []}, {"tasks": [NIGHT, NIGHT]},
+        {"cap": 0}, {"max_runs": 0}, {"since": "soon"}, {"tasks": []}, {"tasks": [NIGHT, NIGHT]},
         {"tasks": [REPORTS, ToCatchUp(task=LOAD, schedule=NIGHTLY, requires=[REPORT])]},
     ],
 )  # fmt: skip
