@@ -9,7 +9,7 @@ from ubunye_core.errors import ConfigError
 from ubunye_core.questions.requirements import KEYS, Requirement
 
 CONFIG_FILE, RECEIPTS_FILE = "config.yaml", "receipts.yaml"
-RECEIPTS_KEYS = ("requires", "schedule", "owner")
+RECEIPTS_KEYS = ("requires", "schedule", "owner", "policy")
 
 
 def read_requirements(path: str | Path) -> tuple[Requirement, ...]:
@@ -26,16 +26,25 @@ def read_requirements(path: str | Path) -> tuple[Requirement, ...]:
     Returns:
         An empty tuple where neither file has ``requires``: that task needs no upstream.
     """
-    present = files_of(path)
-    found = [written for file in present if (written := _requires_in(file)) is not None]
-    if len(found) > 1:
-        raise found[1].wrong(f"'requires' stands in {found[0].file} too; keep one of them.")
-    if not found:
+    found = entry_of(path, "requires")
+    if found is None:
         return ()
-    entries = found[0].items("'requires'")
+    entries = found.items("'requires'")
     if not entries:
-        raise found[0].wrong("'requires' is empty.", hint="Leave it out if nothing is required.")
+        raise found.wrong("'requires' is empty.", hint="Leave it out if nothing is required.")
     return tuple(_from_yaml(each) for each in entries)
+
+
+def entry_of(path: str | Path, key: str) -> Written | None:
+    """What a task's files say under a key: ``config.yaml`` in CONFIG, ``receipts.yaml`` at its top.
+
+    Raises:
+        ConfigError: a file cannot be read, or both say something.
+    """
+    found = [entry for file in files_of(path) if (entry := _entry_in(file, key)) is not None]
+    if len(found) > 1:
+        raise found[1].wrong(f"'{key}' stands in {found[0].file} too; keep one of them.")
+    return found[0] if found else None
 
 
 def files_of(path: str | Path) -> list[Path]:
@@ -57,17 +66,17 @@ def files_of(path: str | Path) -> list[Path]:
     return present
 
 
-def _requires_in(file: Path) -> Written | None:
+def _entry_in(file: Path, key: str) -> Written | None:
     document = read_yaml(file)
     if file.name == RECEIPTS_FILE:
         entries = document.entries(RECEIPTS_FILE, known=RECEIPTS_KEYS)
     else:
         entries = document.entries(file.name)
         config = entries.get("CONFIG")
-        if "requires" in entries:
-            raise entries["requires"].wrong("'requires' stands outside of CONFIG.")
+        if key in entries:
+            raise entries[key].wrong(f"'{key}' stands outside of CONFIG.")
         entries = {} if config is None or config.is_null else config.entries("CONFIG")
-    return entries.get("requires")
+    return entries.get(key)
 
 
 def _from_yaml(written: Written) -> Requirement:

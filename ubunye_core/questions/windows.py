@@ -90,7 +90,7 @@ def window_states(
         )
     limits = Limits(None if stuck_after is None else duration(stuck_after, what="stuck_after"))
     versions = [schedule] if isinstance(schedule, Schedule) else list(schedule)
-    expected = _expected(versions, first, last)
+    expected = expected_windows(versions, first, last)
     if not expected:
         reason = f"No window of {task} was due from {to_the_second(first)} on."
         return Windows(task=task, verdict=Verdict.PASS, reason=reason, windows=(), now=moment.now)
@@ -104,7 +104,7 @@ def window_states(
             unreadable=(bad,), retryable=True,
         )  # fmt: skip
     seen = view(found, found.unreadable, moment)
-    runs_for = _runs_by_window(seen.receipts, expected)
+    runs_for = runs_by_window(seen.receipts, expected)
     judge = Judge(moment.now, limits, seen.unreadable, usual_limit(seen.receipts))
     answers = tuple(judge.answer(each, runs) for each, runs in zip(expected, runs_for, strict=True))
     return Windows(
@@ -148,7 +148,9 @@ def missed_windows(
     return found.missed
 
 
-def _expected(versions: Iterable[Schedule], since: datetime, until: datetime) -> list[Expected]:
+def expected_windows(
+    versions: Iterable[Schedule], since: datetime, until: datetime
+) -> list[Expected]:
     """The windows that are due in a period, and when each counts as missing."""
     expected = []
     for schedule in versions:
@@ -168,7 +170,7 @@ def _expected(versions: Iterable[Schedule], since: datetime, until: datetime) ->
     return sorted(by_window.values(), key=lambda each: (each.window.due, each.window.start))
 
 
-def _runs_by_window(
+def runs_by_window(
     receipts: Sequence[Receipt], expected: Sequence[Expected]
 ) -> list[list[Receipt]]:
     """The runs for each window, newest first.
