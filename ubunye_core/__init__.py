@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from ubunye_core.questions.plan import Plan, plan_backfill
     from ubunye_core.questions.planned import Action, Catchup, Include, PlannedWindow, ToCatchUp
     from ubunye_core.questions.schedulefiles import read_calendar, read_schedule
+    from ubunye_core.questions.stats import Stats, Stretch, TaskStats, Trend, task_stats
+    from ubunye_core.questions.tally import Durations
     from ubunye_core.questions.window_state import WindowAnswer, WindowState
     from ubunye_core.questions.windows import Windows, missed_windows, window_states
     from ubunye_core.schedules import Calendar, Of, Period, Schedule, ScheduledWindow
@@ -83,6 +85,8 @@ _LATER = {
     "ubunye_core.questions.plan": ("Plan", "plan_backfill"),
     "ubunye_core.questions.planned": ("Action", "Catchup", "Include", "PlannedWindow", "ToCatchUp"),
     "ubunye_core.questions.schedulefiles": ("read_calendar", "read_schedule"),
+    "ubunye_core.questions.stats": ("Stats", "Stretch", "TaskStats", "Trend", "task_stats"),
+    "ubunye_core.questions.tally": ("Durations",),
     "ubunye_core.questions.window_state": ("WindowAnswer", "WindowState"),
     "ubunye_core.questions.windows": ("Windows", "missed_windows", "window_states"),
     "ubunye_core.schedules": ("Calendar", "Of", "Period", "Schedule", "ScheduledWindow"),
@@ -114,6 +118,7 @@ __all__ = [
     "ConfigError",
     "CopiedStore",
     "Counts",
+    "Durations",
     "Expectation",
     "Fingerprint",
     "Found",
@@ -148,14 +153,18 @@ __all__ = [
     "RunRefusedError",
     "Schedule",
     "ScheduledWindow",
+    "Stats",
     "Status",
     "Step",
     "StoreCheck",
     "StoreNotNamedError",
     "StoreUnavailableError",
+    "Stretch",
     "TaskHealth",
+    "TaskStats",
     "Timing",
     "ToCatchUp",
+    "Trend",
     "TriggerKind",
     "TriggeredBy",
     "UbunyeError",
@@ -188,6 +197,7 @@ __all__ = [
     "repair_store",
     "require",
     "requirements_of",
+    "task_stats",
     "wait_for_upstream",
     "window_states",
 ]

@@ -22,6 +22,7 @@ from ubunye_core.cli.mayrun import may_run_now
 from ubunye_core.cli.output import document, note, wrong
 from ubunye_core.cli.plan import plan
 from ubunye_core.cli.runs import close, list_runs, show
+from ubunye_core.cli.stats import stats
 from ubunye_core.cli.store import store
 from ubunye_core.cli.waitfor import wait_for
 from ubunye_core.cli.windows import windows
@@ -129,6 +130,7 @@ for _command in (
     wait_for,
     windows,
     plan,
+    stats,
     may_run_now,
     list_runs,
     show,
