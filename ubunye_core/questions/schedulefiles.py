@@ -15,6 +15,8 @@ from ubunye_core.schedules import Calendar, Schedule
 from ubunye_core.schedules.calendar import WEEKDAYS
 
 KEYS = tuple(field.name for field in fields(Schedule) if field.init)
+CALENDAR_KEYS = tuple(field.name for field in fields(Calendar))
+_OF_A_COUNTRY = ("country", "subdivision")
 
 
 def read_schedule(path: str | Path) -> tuple[Schedule, ...]:
@@ -43,10 +45,11 @@ def read_schedule(path: str | Path) -> tuple[Schedule, ...]:
 
 
 def read_calendar(path: str | Path) -> Calendar:
-    """The calendar in a YAML file: ``business_days`` and ``holidays``.
+    """The calendar in a YAML file: ``business_days``, ``holidays``, ``country``, ``subdivision``.
 
     Raises:
         ConfigError: it cannot be read, or an entry is wrong; names file and line.
+        MissingExtraError: a country is named, and the package ``holidays`` is not installed.
     """
     return _calendar(read_yaml(Path(path).expanduser()))
 
@@ -85,14 +88,21 @@ def _made(values: Mapping[str, Any], written: Written) -> Schedule:
 
 
 def _calendar(written: Written) -> Calendar:
-    entries = written.entries("a calendar", known=("business_days", "holidays"))
+    entries = written.entries("a calendar", known=CALENDAR_KEYS)
     calendar = Calendar()
     if "business_days" in entries:
         days = entries["business_days"].items("'business_days'")
         calendar = replace(calendar, business_days=frozenset(_weekday(day) for day in days))
     if "holidays" in entries:
         calendar = replace(calendar, holidays=_holidays(entries["holidays"]))
-    return calendar
+    country, subdivision = (
+        entries[key].text(f"'{key}'") if key in entries else None for key in _OF_A_COUNTRY
+    )
+    try:
+        return replace(calendar, country=country, subdivision=subdivision)
+    except ConfigError as error:
+        at = entries["subdivision" if "subdivision" in entries else "country"]
+        raise at.wrong(error.message, hint=error.hint) from error
 
 
 def _weekday(written: Written) -> int:
