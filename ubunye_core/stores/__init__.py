@@ -21,6 +21,14 @@ from ubunye_core.stores.capabilities import (
     TellsSettled,
 )
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
+from ubunye_core.stores.deciding import (
+    KnownClaim,
+    Take,
+    decide_claim,
+    holder_of,
+    own_claim,
+    renewable,
+)
 from ubunye_core.stores.ends import on_record, standing
 from ubunye_core.stores.files import FileStore
 from ubunye_core.stores.memory import MemoryStore
@@ -63,6 +71,12 @@ __all__ = [
     "on_record",
     "standing",
     "check_claim",
+    "KnownClaim",
+    "decide_claim",
+    "Take",
+    "renewable",
+    "own_claim",
+    "holder_of",
     "end_of_the_old_holder",
     "select",
     "could_be_since",

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from ubunye_core.batch import Batch, Scalar
 from ubunye_core.errors import ConfigError
 from ubunye_core.names import check_run_id, check_task
+from ubunye_core.times import LONGEST
 
 SHORTEST_LEASE = timedelta(seconds=1)
 
@@ -74,8 +75,13 @@ def check_claim(run_id: str, lease: timedelta) -> None:
 
     Raises:
         InvalidNameError: the run id breaks the grammar.
-        ConfigError: the lease is too short to be renewed in time.
+        ConfigError: the lease is too short to be renewed in time, or so long that its end is no
+            date.
     """
     check_run_id(run_id)
     if lease < SHORTEST_LEASE:
         raise ConfigError(f"A lease of {lease.total_seconds():g} s is too short to be kept.")
+    if lease > LONGEST:
+        raise ConfigError(
+            f"A lease of {lease.days} days is too long: the longest is a hundred years."
+        )

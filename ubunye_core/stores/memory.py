@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -16,9 +16,16 @@ from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.runids import time_in
 from ubunye_core.stores.capabilities import Finding, Settled
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
+from ubunye_core.stores.deciding import (
+    KnownClaim,
+    decide_claim,
+    holder_of,
+    own_claim,
+    renewable,
+)
 from ubunye_core.stores.ends import on_record, standing
 from ubunye_core.stores.protocol import Found, Unreadable
-from ubunye_core.stores.refusals import claim_lost, only_run
+from ubunye_core.stores.refusals import only_run
 from ubunye_core.stores.select import select
 from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.times import utc_now
@@ -33,7 +40,7 @@ class MemoryStore:
     def __init__(self, name: str = "") -> None:
         self.url = f"memory://{name}"
         self._documents: dict[tuple[str, str], bytes] = {}
-        self._claims: dict[tuple[str, str], _Claimed] = {}
+        self._claims: dict[tuple[str, str], KnownClaim] = {}
         self._lock = threading.RLock()
 
     def save(self, receipt: Receipt) -> None:
@@ -136,46 +143,36 @@ class MemoryStore:
         """Take the right to run, or learn who has it."""
         check_claim(run_id, lease)
         with self._lock:
-            known, now = self._claims.get((key.task, key.digest)), utc_now()
-            token = 1
-            if known is not None:
-                if known.is_held_at(now) and known.run_id != run_id:
-                    return known.held(key)
-                if known.is_open and known.run_id != run_id:
-                    end_of_the_old_holder(
-                        self, known.held(key), claimed_at=known.claimed_at, now=now
-                    )
-                again = known.is_open and known.run_id == run_id
-                token = known.token if again else known.token + 1
-            claimed = _Claimed(run_id, token, lease, claimed_at=now, until=now + lease)
-            self._claims[key.task, key.digest] = claimed
-            return Claim(key=key, run_id=run_id, token=token, lease=lease)
+            known, now = self._known(key), utc_now()
+            decided = decide_claim(known, key, run_id=run_id, lease=lease, now=now)
+            if isinstance(decided, Held):
+                return decided
+            if decided.lost is not None:
+                end_of_the_old_holder(self, key, decided.lost, now=now)
+            self._claims[key.task, key.digest] = decided.begun_at(utc_now())
+            return decided.claim
 
     def renew(self, claim: Claim) -> None:
         """Begin the lease anew."""
         with self._lock:
-            known = self._own(claim)
-            if known is None:
-                raise claim_lost(claim)
-            known.until = utc_now() + claim.lease
+            known = renewable(self._known(claim.key), claim)
+            anew = replace(known, until=utc_now() + claim.lease)
+            self._claims[claim.key.task, claim.key.digest] = anew
 
     def release(self, claim: Claim) -> None:
         """Give the right back."""
         with self._lock:
-            known = self._own(claim)
+            known = own_claim(self._known(claim.key), claim)
             if known is not None:
-                known.is_open = False
+                self._claims[claim.key.task, claim.key.digest] = replace(known, is_open=False)
 
     def holder(self, key: ClaimKey) -> Held | None:
         """Who has the right now."""
         with self._lock:
-            known = self._claims.get((key.task, key.digest))
-            return known.held(key) if known is not None and known.is_held_at(utc_now()) else None
+            return holder_of(self._known(key), key, utc_now())
 
-    def _own(self, claim: Claim) -> _Claimed | None:
-        """The claim on record, if it is still this one."""
-        known = self._claims.get((claim.key.task, claim.key.digest))
-        return known if known and known.is_open and known.token == claim.token else None
+    def _known(self, key: ClaimKey) -> KnownClaim | None:
+        return self._claims.get((key.task, key.digest))
 
     def examine(self) -> Iterator[Finding]:
         """What this store promises."""
@@ -194,24 +191,6 @@ class MemoryStore:
         if (receipt.task, receipt.run_id) != key:
             raise BadReceiptError(where, "its place is not the task and run id that stand in it")
         return receipt
-
-
-@dataclass
-class _Claimed:
-    """A claim on record; it stays when it is given back, for its token."""
-
-    run_id: str
-    token: int
-    lease: timedelta
-    claimed_at: datetime
-    until: datetime
-    is_open: bool = True
-
-    def is_held_at(self, now: datetime) -> bool:
-        return self.is_open and now < self.until
-
-    def held(self, key: ClaimKey) -> Held:
-        return Held(key=key, run_id=self.run_id, token=self.token, until=self.until)
 
 
 def open_memory(url: str) -> MemoryStore:

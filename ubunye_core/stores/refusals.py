@@ -8,11 +8,9 @@ from pathlib import Path
 from ubunye_core.errors import (
     AmbiguousRunError,
     BadReceiptError,
-    ClaimLostError,
     ReceiptConflictError,
     ReceiptNotFoundError,
 )
-from ubunye_core.stores.claims import Claim
 
 
 def only_run(fitting: Sequence[str], run_id: str, *, task: str, url: str) -> str:
@@ -40,11 +38,6 @@ def only_run(fitting: Sequence[str], run_id: str, *, task: str, url: str) -> str
 def not_found(run_id: str, *, task: str, url: str) -> ReceiptNotFoundError:
     """That a store holds no such run."""
     return ReceiptNotFoundError(f"{url} holds no run '{run_id}' of {task}.")
-
-
-def claim_lost(claim: Claim) -> ClaimLostError:
-    """That a claim cannot be renewed: another run has it, or it was given back."""
-    return ClaimLostError(f"Run {claim.run_id} has lost its claim on {claim.key.task}.")
 
 
 def raise_if_refused(refused: Sequence[ReceiptConflictError | BadReceiptError]) -> None:

@@ -13,13 +13,14 @@ from ubunye_core.errors import (
 )
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.runids import time_in
-from ubunye_core.stores.claims import Held
+from ubunye_core.stores.claims import ClaimKey
+from ubunye_core.stores.deciding import KnownClaim
 from ubunye_core.stores.ends import TAKEN_OVER
 from ubunye_core.stores.protocol import ReceiptStore
 
 
 def end_of_the_old_holder(
-    store: ReceiptStore, held: Held, *, claimed_at: datetime, now: datetime
+    store: ReceiptStore, key: ClaimKey, lost: KnownClaim, *, now: datetime
 ) -> None:
     """Record that a run has lost its claim, so that its own end does not save any more.
 
@@ -29,11 +30,11 @@ def end_of_the_old_holder(
 
     Args:
         store: Where the run is recorded.
-        held: The claim that has run out.
-        claimed_at: When it was taken; the start of a run that has no receipt.
+        key: What was claimed.
+        lost: The claim that has run out. A run that has no receipt began when it took it.
         now: When it is taken over.
     """
-    task, run_id = held.key.task, held.run_id
+    task, run_id = key.task, lost.run_id
     try:
         known = store.load(task, run_id)
         if known.run_id != run_id:  # it only begins like this
@@ -44,11 +45,11 @@ def end_of_the_old_holder(
             task=task,
             run_id=run_id,
             status=Status.RUNNING,
-            started_at=time_in(run_id) or claimed_at,
+            started_at=time_in(run_id) or lost.claimed_at,
         )
     if known.status.is_final and known.ended_by is None:
         return
-    lost = replace(
+    ended = replace(
         known,
         status=Status.INTERRUPTED,
         ended_at=max(now, known.started_at),
@@ -56,6 +57,6 @@ def end_of_the_old_holder(
         error="Another run took over its claim: its lease had run out.",
     )
     try:
-        store.save(lost)
+        store.save(ended)
     except ReceiptConflictError:  # it ended by its own word just now, and that stands
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from typing import ClassVar, Protocol, cast
 
@@ -137,6 +138,19 @@ class ClaimsConformance(Handles):
         with pytest.raises(ClaimLostError):
             store.renew(first)
 
+    def test_only_the_run_that_has_a_claim_renews_it_and_gives_it_back(
+        self, store: ClaimingStore
+    ) -> None:
+        won = take(store, "run-1")
+        for other in (replace(won, run_id="run-2"), replace(won, token=won.token + 1)):
+            with pytest.raises(ClaimLostError):
+                store.renew(other)
+            store.release(other)
+        held = store.holder(OCTOBER)
+        assert held is not None
+        assert (held.run_id, held.token) == ("run-1", won.token)
+        store.renew(won)
+
     def test_a_run_that_gave_its_claim_back_may_still_say_how_it_ended(
         self, store: ClaimingStore
     ) -> None:
@@ -152,11 +166,11 @@ class ClaimsConformance(Handles):
             store.claim(OCTOBER, run_id=name, lease=LONG)
         assert store.holder(OCTOBER) is None
 
-    @pytest.mark.parametrize("seconds", [0.0, 0.9, -900.0])
-    def test_a_lease_too_short_to_be_kept_is_refused(
+    @pytest.mark.parametrize("seconds", [0.0, 0.9, -900.0, 1e12])
+    def test_a_lease_too_short_to_be_kept_is_refused_and_so_is_one_without_end(
         self, store: ClaimingStore, seconds: float
     ) -> None:
-        with pytest.raises(ConfigError, match="too short"):
+        with pytest.raises(ConfigError, match="too short" if seconds < 1 else "too long"):
             store.claim(OCTOBER, run_id="run-1", lease=timedelta(seconds=seconds))
         assert store.holder(OCTOBER) is None
 
@@ -225,6 +239,19 @@ class ClaimsConformance(Handles):
         assert time.monotonic() - renewed >= 2 * self.LEASE.total_seconds() - 0.02
 
     @slow
+    def test_a_lease_that_is_over_is_renewed_while_nobody_has_taken_it(
+        self, store: ClaimingStore
+    ) -> None:
+        first = take(store, "run-1", lease=self.LEASE)
+        until = time.monotonic() + (self.LEASE + self.PATIENCE).total_seconds()
+        while store.holder(OCTOBER) is not None:
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        store.renew(replace(first, lease=LONG))
+        answers = (self.other(store).claim(OCTOBER, run_id="run-2", lease=LONG), first)
+        assert {(each.run_id, each.token) for each in answers} == {("run-1", first.token)}
+
+    @slow
     @within(300)
     def test_tokens_grow_whatever_ends_a_claim(self, store: ClaimingStore) -> None:
         tokens = []
@@ -264,6 +291,21 @@ class ClaimsConformance(Handles):
         lost = store.load(A_TASK, "run-1")
         assert (lost.status, lost.ended_by) == (Status.INTERRUPTED, "takeover")
         assert [store.load(A_TASK, each).status for each in like_it] == ["running"] * len(like_it)
+
+    @slow
+    def test_an_old_holder_without_a_receipt_began_when_it_took_its_claim(
+        self, store: ClaimingStore
+    ) -> None:
+        before = utc_now()
+        first = take(store, "run-1", lease=self.LEASE)
+        after = utc_now()
+        for _ in range(3):
+            time.sleep(self.LEASE.total_seconds())
+            store.renew(first)
+        self.taken_over(store, "run-2")
+        began = store.load(A_TASK, "run-1").started_at
+        second = timedelta(seconds=1)  # the clocks of some stores tell no less
+        assert before - second <= began <= after + second
 
     @slow
     def test_nor_where_a_third_party_had_closed_it(self, store: ClaimingStore) -> None:

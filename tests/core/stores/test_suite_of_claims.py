@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from ubunye_core.stores import Claim, ClaimKey, Held, MemoryStore
-from ubunye_core.stores import memory as memory_module
+from ubunye_core.errors import ClaimLostError
+from ubunye_core.stores import Claim, ClaimKey, Held, MemoryStore, own_claim
 from ubunye_core.testing import ClaimsConformance
 
 
@@ -27,14 +27,33 @@ class EverybodyWins(MemoryStore):
 
 class ForgetsTokens(MemoryStore):
     def release(self, claim: Claim) -> None:
-        if self._own(claim):
+        if own_claim(self._known(claim.key), claim):
             self._claims.clear()
 
 
 class ReleasesForOthers(MemoryStore):
     def release(self, claim: Claim) -> None:
-        for known in self._claims.values():
-            known.is_open = False
+        for place, known in self._claims.items():
+            self._claims[place] = replace(known, is_open=False)
+
+
+class KnowsTokensOnly(MemoryStore):
+    def renew(self, claim: Claim) -> None:
+        known = self._known(claim.key)
+        super().renew(replace(claim, run_id=claim.run_id if known is None else known.run_id))
+
+
+class ForgetsWhenItWasTaken(MemoryStore):
+    def renew(self, claim: Claim) -> None:
+        super().renew(claim)
+        self.claim(claim.key, run_id=claim.run_id, lease=claim.lease)
+
+
+class RenewsInTimeOnly(MemoryStore):
+    def renew(self, claim: Claim) -> None:
+        if self.holder(claim.key) is None:
+            raise ClaimLostError("too late")
+        super().renew(claim)
 
 
 class RenewsForOthers(MemoryStore):
@@ -59,9 +78,9 @@ class NeverTakesOver(MemoryStore):
 
 class LetsTheOldHolderSucceed(MemoryStore):
     def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
-        known = self._claims.get((key.task, key.digest))
-        if known is not None and not known.is_held_at(memory_module.utc_now()):
-            known.is_open = False
+        known = self._known(key)
+        if known is not None and known.run_id != run_id and not self.holder(key):
+            self._claims[key.task, key.digest] = replace(known, is_open=False)
         return super().claim(key, run_id=run_id, lease=lease)
 
 
@@ -94,6 +113,11 @@ FOUND: dict[Callable[[str], MemoryStore], list[Callable[[Any], None]]] = {
         suite.test_a_claim_given_back_cannot_be_renewed,
         suite.test_a_claim_is_taken_over_after_its_lease_and_not_before,
     ],
+    KnowsTokensOnly: [suite.test_only_the_run_that_has_a_claim_renews_it_and_gives_it_back],
+    ForgetsWhenItWasTaken: [
+        suite.test_an_old_holder_without_a_receipt_began_when_it_took_its_claim
+    ],
+    RenewsInTimeOnly: [suite.test_a_lease_that_is_over_is_renewed_while_nobody_has_taken_it],
     KnowsNoModes: [suite.test_other_data_and_other_modes_and_other_tasks_are_claimed_apart],
     TakesOverTooEarly: [suite.test_a_renewal_begins_the_lease_anew],
     NeverTakesOver: [suite.test_a_claim_is_taken_over_after_its_lease_and_not_before],
@@ -112,7 +136,7 @@ def test_a_store_that_does_not_keep_its_word_is_found(
     broken: Callable[[str], MemoryStore],
 ) -> None:
     for test in FOUND[broken]:
-        with pytest.raises((AssertionError, ValueError, pytest.fail.Exception)):
+        with pytest.raises((AssertionError, ValueError, ClaimLostError, pytest.fail.Exception)):
             test(broken("broken"))
         test(MemoryStore("good"))
 

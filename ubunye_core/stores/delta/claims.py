@@ -8,27 +8,34 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
 
 from ubunye_core.errors import ConfigError
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
+from ubunye_core.stores.deciding import (
+    KnownClaim,
+    decide_claim,
+    holder_of,
+    own_claim,
+    reading_claim,
+    renewable,
+)
 from ubunye_core.stores.delta import sql, upkeep
 from ubunye_core.stores.delta.place import Place
 from ubunye_core.stores.delta.table import Shape, Snapshot, Table, until_it_holds
 from ubunye_core.stores.events import PROPERTIES
 from ubunye_core.stores.protocol import ReceiptStore
-from ubunye_core.stores.refusals import claim_lost
 from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.times import utc_now
 
 SUFFIX = "_claims"
 _BUCKETS = 64
 
-_SCHEMA = pa.schema(
+SCHEMA = pa.schema(
     [
         ("bucket", pa.string()),
         ("task", pa.string()),
@@ -41,22 +48,6 @@ _SCHEMA = pa.schema(
         ("is_open", pa.bool_()),
     ]
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Claimed:
-    """A claim on record; it stays when it is given back, for its token."""
-
-    run_id: str
-    token: int
-    turn: int
-    """Counts what was written about this batch."""
-    claimed_at: datetime
-    held_until: datetime
-    is_open: bool = True
-
-    def held(self, key: ClaimKey) -> Held:
-        return Held(key=key, run_id=self.run_id, token=self.token, until=self.held_until)
 
 
 class Claims:
@@ -73,27 +64,14 @@ class Claims:
         def once() -> Claim | Held:
             with self._table.lock:
                 self._table.made()
-                known, now = self._known(key), utc_now()
-                if known is not None and known.is_open and known.run_id != run_id:
-                    if now < known.held_until:
-                        return known.held(key)
-                    end_of_the_old_holder(
-                        self._store, known.held(key), claimed_at=known.claimed_at, now=now
-                    )
-                again = known is not None and known.is_open and known.run_id == run_id
-                token = 1 if known is None else known.token + (not again)
-                turn = 1 if known is None else known.turn + 1
-                self._write(
-                    key,
-                    _Claimed(
-                        run_id=run_id,
-                        token=token,
-                        turn=turn,
-                        claimed_at=now,
-                        held_until=now + lease,
-                    ),
-                )
-                return Claim(key=key, run_id=run_id, token=token, lease=lease)
+                (known, turn), now = self._known(key), utc_now()
+                decided = decide_claim(known, key, run_id=run_id, lease=lease, now=now)
+                if isinstance(decided, Held):
+                    return decided
+                if decided.lost is not None:
+                    end_of_the_old_holder(self._store, key, decided.lost, now=now)
+                self._write(key, decided.begun_at(utc_now()), turn + 1)
+                return decided.claim
 
         return until_it_holds(self._table.place, once)
 
@@ -102,11 +80,9 @@ class Claims:
 
         def once() -> None:
             with self._table.lock:
-                known = self._own(claim)
-                if known is None:
-                    raise claim_lost(claim)
-                until = utc_now() + claim.lease
-                self._write(claim.key, replace(known, turn=known.turn + 1, held_until=until))
+                known, turn = self._known(claim.key)
+                own = renewable(known, claim)
+                self._write(claim.key, replace(own, until=utc_now() + claim.lease), turn + 1)
 
         until_it_holds(self._table.place, once)
 
@@ -115,9 +91,10 @@ class Claims:
 
         def once() -> None:
             with self._table.lock:
-                known = self._own(claim)
-                if known is not None:
-                    self._write(claim.key, replace(known, turn=known.turn + 1, is_open=False))
+                known, turn = self._known(claim.key)
+                own = own_claim(known, claim)
+                if own is not None:
+                    self._write(claim.key, replace(own, is_open=False), turn + 1)
 
         until_it_holds(self._table.place, once)
 
@@ -126,9 +103,8 @@ class Claims:
         with self._table.lock:
             if self._table.is_missing():
                 return None
-            known = self._known(key)
-        is_held = known is not None and known.is_open and utc_now() < known.held_until
-        return known.held(key) if known is not None and is_held else None
+            known, _ = self._known(key)
+        return holder_of(known, key, utc_now())
 
     def compact(self) -> None:
         """Join the files of the claims, if there are any."""
@@ -136,40 +112,39 @@ class Claims:
             if not self._table.is_missing():
                 upkeep.compact(self._table)
 
-    def _own(self, claim: Claim) -> _Claimed | None:
-        """The claim on record, if it is still this one."""
-        known = self._known(claim.key)
-        return known if known and known.is_open and known.token == claim.token else None
+    def _known(self, key: ClaimKey) -> tuple[KnownClaim | None, int]:
+        """What is on record for a batch, and how often something was written about it.
 
-    def _known(self, key: ClaimKey) -> _Claimed | None:
-        """What is on record for a batch: of several rows, the one that was written last."""
+        Of several rows, the one that was written last stands.
+        """
         query = f"SELECT * FROM claims WHERE {_where(key)}"
         rows = list(Snapshot(self._table.place, self._table.now(), "claims").rows(query))
         if not rows:
-            return None
-        last = max(rows, key=lambda row: int(row["turn"]))
-        return _Claimed(
-            run_id=last["run_id"],
-            token=last["token"],
-            turn=last["turn"],
-            claimed_at=last["claimed_at"],
-            held_until=last["held_until"],
-            is_open=last["is_open"],
-        )
+            return None, 0
+        with reading_claim(f"{self._table.place.url}#{key.task}/{key.digest}"):
+            last = max(rows, key=lambda row: int(row["turn"]))
+            known = KnownClaim(
+                run_id=last["run_id"],
+                token=last["token"],
+                claimed_at=last["claimed_at"],
+                until=last["held_until"],
+                is_open=last["is_open"],
+            )
+            return known, int(last["turn"])
 
-    def _write(self, key: ClaimKey, claimed: _Claimed) -> None:
+    def _write(self, key: ClaimKey, known: KnownClaim, turn: int) -> None:
         row: dict[str, Any] = {
             "bucket": _bucket(key),
             "task": key.task,
             "claim": key.digest,
-            "turn": claimed.turn,
-            "run_id": claimed.run_id,
-            "token": claimed.token,
-            "claimed_at": claimed.claimed_at,
-            "held_until": claimed.held_until,
-            "is_open": claimed.is_open,
+            "turn": turn,
+            "run_id": known.run_id,
+            "token": known.token,
+            "claimed_at": known.claimed_at,
+            "held_until": known.until,
+            "is_open": known.is_open,
         }
-        elected_by = {f"ubunye-receipts/claim/{key.task}/{key.digest}": claimed.turn}
+        elected_by = {f"ubunye-receipts/claim/{key.task}/{key.digest}": turn}
         self._table.replace([row], where=_where(key), elected_by=elected_by)
         upkeep.after_an_append(self._table, ("bucket", _bucket(key)))
 
@@ -187,11 +162,11 @@ def _where(key: ClaimKey) -> str:
 
 def _shape(place: Place) -> Shape:
     def check(found: Mapping[str, str]) -> None:
-        if not set(_SCHEMA.names) <= found.keys():
+        if not set(SCHEMA.names) <= found.keys():
             raise ConfigError(
                 f"The Delta table at {place.url} is not a table of claims.",
                 hint="The claims of a store are kept beside it; name another place for the store.",
             )
 
     properties = PROPERTIES | {"delta.dataSkippingStatsColumns": "task,claim"}
-    return Shape(schema=_SCHEMA, partition_by="bucket", check=check, configuration=properties)
+    return Shape(schema=SCHEMA, partition_by="bucket", check=check, configuration=properties)

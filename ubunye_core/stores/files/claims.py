@@ -13,13 +13,11 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from ubunye_core.codec import MAX_RECEIPT_BYTES
 from ubunye_core.errors import StoreUnavailableError
-from ubunye_core.names import check_run_id
 from ubunye_core.stores.atomic import (
     hidden_folder,
     lock,
@@ -29,42 +27,27 @@ from ubunye_core.stores.atomic import (
     unfinished,
 )
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
+from ubunye_core.stores.deciding import (
+    KnownClaim,
+    decide_claim,
+    holder_of,
+    own_claim,
+    reading_claim,
+    renewable,
+    the_time_decides,
+)
 from ubunye_core.stores.files.place import CLAIMS, TEMPORARY, Place
 from ubunye_core.stores.protocol import ReceiptStore
-from ubunye_core.stores.refusals import claim_lost
 from ubunye_core.stores.takeover import end_of_the_old_holder
-from ubunye_core.times import utc_now
+from ubunye_core.times import parse_instant, utc_now
 
 TURN_WITHIN_SECONDS = 2.0
 """How long a claimer waits for its turn. Then it goes on: the link elects one even so."""
 _DIGITS = 20
 _TRIES = 1_000
 _SECOND = 1_000_000_000
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TOKEN = re.compile(r"[0-9]{20}")
-
-
-@dataclass(frozen=True)
-class _Record:
-    """What the file of the highest token says."""
-
-    token: int
-    run_id: str
-    lease: timedelta
-    claimed_at: datetime
-    is_open: bool
-    since: int
-    """When the lease began, in nanoseconds, by the clock of the file system."""
-
-    def until(self) -> datetime:
-        return datetime.fromtimestamp(self.since / _SECOND, UTC) + self.lease
-
-    def has_run_out(self, now: int) -> bool:
-        """Whether the lease is over. Where dates are whole seconds, one more is waited for."""
-        coarse = _SECOND if self.since % _SECOND == 0 else 0
-        return now - self.since >= self.lease // timedelta(microseconds=1) * 1_000 + coarse
-
-    def held(self, key: ClaimKey) -> Held:
-        return Held(key=key, run_id=self.run_id, token=self.token, until=self.until())
 
 
 class Claims:
@@ -90,54 +73,39 @@ class Claims:
     def _try(self, key: ClaimKey, run_id: str, lease: timedelta) -> Claim | Held | None:
         """One try to take it; None where another was faster, and all is to be looked at anew."""
         known = self._highest(key)
-        is_own = known is not None and known.is_open and known.run_id == run_id
-        token = 1 if known is None else known.token if is_own else known.token + 1
-        mine = _Record(token, run_id, lease, utc_now(), is_open=True, since=0)
-        with self._written(key, mine) as file:
-            now = os.stat(file).st_mtime_ns
-            if is_own:
-                os.replace(file, self._file(key, token))
-            else:
-                if known is not None and known.is_open:
-                    if not known.has_run_out(now):
-                        return known.held(key)
-                    self._end(key, known)
-                    os.utime(file)  # the lease begins when the old one has been ended
-                if not _linked(file, self._file(key, token)):
-                    return None
+        now = self._clock(key) if the_time_decides(known, run_id) else None
+        decided = decide_claim(known, key, run_id=run_id, lease=lease, now=now)
+        if isinstance(decided, Held):
+            return decided
+        if decided.lost is not None:
+            end_of_the_old_holder(self._store, key, decided.lost, now=now or utc_now())
+        claim = decided.claim
+        with self._written(claim, claimed_at=utc_now()) as file:
+            if decided.is_again:
+                os.replace(file, self._file(key, claim.token))
+            elif not _linked(file, self._file(key, claim.token)):
+                return None
         sync_folder(self._folder(key))
-        stands = self._highest(key)
-        if stands is None or (stands.token, stands.run_id) != (token, run_id):
+        if own_claim(self._highest(key), claim) is None:
             return None  # a slow link at a token that has been passed
-        self._remove_below(key, token)
-        return Claim(key=key, run_id=run_id, token=token, lease=lease)
-
-    def _end(self, key: ClaimKey, known: _Record) -> None:
-        end_of_the_old_holder(
-            self._store, known.held(key), claimed_at=known.claimed_at, now=utc_now()
-        )
+        self._remove_below(key, claim.token)
+        return claim
 
     def renew(self, claim: Claim) -> None:
         """Begin the lease anew."""
         with self._place.writing(), self._turn(claim.key):
-            file = self._file(claim.key, claim.token)
+            renewable(self._highest(claim.key), claim)
             with contextlib.suppress(FileNotFoundError):
-                if self._is_own(claim):
-                    os.utime(file)
-                    if self._is_own(claim):
-                        return
-        raise claim_lost(claim)
+                os.utime(self._file(claim.key, claim.token))
+            renewable(self._highest(claim.key), claim)
 
     def release(self, claim: Claim) -> None:
         """Give the right back."""
         with self._place.writing(), self._turn(claim.key):
-            known = self._highest(claim.key)
-            if known is None or not self._is_own(claim):
+            known = own_claim(self._highest(claim.key), claim)
+            if known is None:
                 return
-            given_back = _Record(
-                known.token, known.run_id, known.lease, known.claimed_at, is_open=False, since=0
-            )
-            with self._written(claim.key, given_back) as file:
+            with self._written(claim, claimed_at=known.claimed_at, is_open=False) as file:
                 os.replace(file, self._file(claim.key, claim.token))
             sync_folder(self._folder(claim.key))
 
@@ -146,27 +114,20 @@ class Claims:
         with self._place.reading():
             self._place.check_root()
             known = self._highest(key)
-            if known is None or not known.is_open:
+            if known is None or not known.is_standing:
                 return None
-            return None if known.has_run_out(self._now(key)) else known.held(key)
+            try:
+                now = self._clock(key)
+            except OSError:
+                now = utc_now()
+            return holder_of(known, key, now)
 
-    def _now(self, key: ClaimKey) -> int:
-        """What the clock of the file system says, in nanoseconds."""
-        try:
-            with unfinished("clock", b"", temporary=self._temporary(key)) as file:
-                return os.stat(file).st_mtime_ns
-        except OSError:
-            return int(utc_now().timestamp() * _SECOND)
+    def _clock(self, key: ClaimKey) -> datetime:
+        """What the clock of the file system says: the date of a file that is written now."""
+        with unfinished("clock", b"", temporary=self._temporary(key)) as file:
+            return _moment(os.stat(file).st_mtime_ns)
 
-    def _is_own(self, claim: Claim) -> bool:
-        known = self._highest(claim.key)
-        return (
-            known is not None
-            and known.is_open
-            and (known.token, known.run_id) == (claim.token, claim.run_id)
-        )
-
-    def _highest(self, key: ClaimKey) -> _Record | None:
+    def _highest(self, key: ClaimKey) -> KnownClaim | None:
         """What the highest token says; None where there is none."""
         for _ in range(_TRIES):
             tokens = self._tokens(key)
@@ -183,38 +144,35 @@ class Claims:
             return []
         return [int(name) for name in names if _TOKEN.fullmatch(name)]
 
-    def _read(self, key: ClaimKey, token: int) -> _Record:
+    def _read(self, key: ClaimKey, token: int) -> KnownClaim:
         file = self._file(key, token)
         text, found = read_with_stat(file, at_most=MAX_RECEIPT_BYTES, follow=False)
-        try:
+        with reading_claim(str(file)):
             said = json.loads(text)
-            return _Record(
+            return KnownClaim(
                 token=token,
-                run_id=check_run_id(said["run_id"]),
-                lease=timedelta(seconds=float(said["lease"])),
-                claimed_at=datetime.fromisoformat(said["claimed_at"]).astimezone(UTC),
-                is_open=bool(said["is_open"]),
-                since=found.st_mtime_ns,
+                run_id=said["run_id"],
+                claimed_at=parse_instant(said["claimed_at"]),
+                until=_over_at(found.st_mtime_ns, timedelta(seconds=float(said["lease"]))),
+                is_open=said["is_open"],
             )
-        except (ValueError, KeyError, TypeError, OverflowError) as error:
-            raise StoreUnavailableError(
-                f"The claim {file} is damaged.",
-                hint="Who has it cannot be told; remove it by hand.",
-            ) from error
 
     @contextlib.contextmanager
-    def _written(self, key: ClaimKey, record: _Record) -> Iterator[Path]:
-        """A complete file, not yet at its place."""
+    def _written(
+        self, claim: Claim, *, claimed_at: datetime, is_open: bool = True
+    ) -> Iterator[Path]:
+        """A complete file, not yet at its place. Its date is when the lease begins."""
+        key = claim.key
         said = {
-            "run_id": record.run_id,
-            "lease": record.lease.total_seconds(),
-            "claimed_at": record.claimed_at.isoformat(),
-            "is_open": record.is_open,
+            "run_id": claim.run_id,
+            "lease": claim.lease.total_seconds(),
+            "claimed_at": claimed_at.isoformat(),
+            "is_open": is_open,
             "batch": key.batch.as_dict(),
             "mode": key.mode,
         }
         content = json.dumps(said).encode()
-        name = f"{key.digest[:16]}.{record.token}"
+        name = f"{key.digest[:16]}.{claim.token}"
         with unfinished(name, content, temporary=self._temporary(key)) as file:
             yield file
 
@@ -240,6 +198,20 @@ class Claims:
 
     def _temporary(self, key: ClaimKey) -> Path:
         return self._place.folder(key.task) / TEMPORARY
+
+
+def _moment(nanoseconds: int) -> datetime:
+    """A date of the file system, to the microsecond below."""
+    return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+
+
+def _over_at(since: int, lease: timedelta) -> datetime:
+    """When a lease is over that began at a date of the file system.
+
+    Where dates are whole seconds, one more is waited for.
+    """
+    tick = timedelta(seconds=1) if since % _SECOND == 0 else timedelta(microseconds=1)
+    return _moment(since) + lease + tick
 
 
 def _linked(file: Path, place: Path) -> bool:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
+from ubunye_core.stores.deciding import KnownClaim, decide_claim, holder_of, own_claim, renewable
 from ubunye_core.stores.jsonl.events import Claimed, What, claimed_line
-from ubunye_core.stores.jsonl.index import ClaimState
 from ubunye_core.stores.jsonl.ledger import Change, Ledger
 from ubunye_core.stores.jsonl.reading import Reading
 from ubunye_core.stores.protocol import ReceiptStore
-from ubunye_core.stores.refusals import claim_lost
 from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.times import utc_now
 
@@ -28,26 +27,21 @@ class LedgerClaims:
         return self._ledger.change(lambda change: self._claim(change, key, run_id, lease))
 
     def _claim(self, change: Change, key: ClaimKey, run_id: str, lease: timedelta) -> Claim | Held:
-        known, now, token = _state(change, key), utc_now(), 1
-        if known is not None:
-            if known.is_held_at(now) and known.run_id != run_id:
-                return _held(key, known)
-            if known.is_open and known.run_id != run_id:
-                end_of_the_old_holder(
-                    self._store, _held(key, known), claimed_at=known.claimed_at, now=now
-                )
-            again = known.is_open and known.run_id == run_id
-            token = known.token if again else known.token + 1
-        _record(change, What.CLAIM, key, run_id, token, lease)
-        return Claim(key=key, run_id=run_id, token=token, lease=lease)
+        now = utc_now()
+        decided = decide_claim(_known(change, key), key, run_id=run_id, lease=lease, now=now)
+        if isinstance(decided, Held):
+            return decided
+        if decided.lost is not None:
+            end_of_the_old_holder(self._store, key, decided.lost, now=now)
+        _record(change, What.CLAIM, decided.claim, lease)
+        return decided.claim
 
     def renew(self, claim: Claim) -> None:
         """Begin the lease anew."""
 
         def work(change: Change) -> None:
-            if _own(change, claim) is None:
-                raise claim_lost(claim)
-            _record(change, What.RENEW, claim.key, claim.run_id, claim.token, claim.lease)
+            renewable(_known(change, claim.key), claim)
+            _record(change, What.RENEW, claim, claim.lease)
 
         self._ledger.change(work)
 
@@ -55,19 +49,17 @@ class LedgerClaims:
         """Give the right back."""
 
         def work(change: Change) -> None:
-            if _own(change, claim) is not None:
-                nothing = timedelta(0)
-                _record(change, What.RELEASE, claim.key, claim.run_id, claim.token, nothing)
+            if own_claim(_known(change, claim.key), claim) is not None:
+                _record(change, What.RELEASE, claim, timedelta(0))
 
         self._ledger.change(work)
 
     def holder(self, key: ClaimKey) -> Held | None:
         """Who has the right now."""
-        known = self._ledger.ask(lambda reading: _state(reading, key))
-        return _held(key, known) if known is not None and known.is_held_at(utc_now()) else None
+        return holder_of(self._ledger.ask(lambda reading: _known(reading, key)), key, utc_now())
 
 
-def _state(reading: Reading, key: ClaimKey) -> ClaimState | None:
+def _known(reading: Reading, key: ClaimKey) -> KnownClaim | None:
     """The claim on record.
 
     Raises:
@@ -88,19 +80,7 @@ def _state(reading: Reading, key: ClaimKey) -> ClaimState | None:
     )
 
 
-def _own(change: Change, claim: Claim) -> ClaimState | None:
-    """The claim on record, if it is still this one."""
-    known = _state(change, claim.key)
-    return known if known and known.is_open and known.token == claim.token else None
-
-
-def _record(
-    change: Change, what: What, key: ClaimKey, run_id: str, token: int, lease: timedelta
-) -> None:
-    now: datetime = utc_now()
-    event = Claimed(what, key.task, key.digest, run_id, token, at=now, until=now + lease)
-    change.append(claimed_line(event))
-
-
-def _held(key: ClaimKey, known: ClaimState) -> Held:
-    return Held(key=key, run_id=known.run_id, token=known.token, until=known.until)
+def _record(change: Change, what: What, claim: Claim, lease: timedelta) -> None:
+    now, key = utc_now(), claim.key
+    known = KnownClaim(run_id=claim.run_id, token=claim.token, claimed_at=now, until=now + lease)
+    change.append(claimed_line(Claimed(what, key.task, key.digest, known)))

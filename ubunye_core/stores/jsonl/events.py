@@ -25,6 +25,7 @@ from ubunye_core.codec.writing import as_json
 from ubunye_core.errors import BadReceiptError
 from ubunye_core.names import check_task, is_segment
 from ubunye_core.receipt import Json, Orchestrator, Receipt, Status
+from ubunye_core.stores.deciding import KnownClaim
 
 MAX_LINE_BYTES = MAX_RECEIPT_BYTES + 1024 * 1024
 BEGINNING = b'{"event":"'
@@ -91,10 +92,8 @@ class Claimed:
     task: str
     key: str
     """The digest of its batch and mode."""
-    run_id: str
-    token: int
-    at: datetime
-    until: datetime
+    claim: KnownClaim
+    """As it stands from here on, but for whether it is open; claimed at the moment of the event."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +136,10 @@ def saved_line(receipt: Receipt) -> bytes:
 def claimed_line(event: Claimed) -> bytes:
     """The line that tells what became of a claim."""
     said: dict[str, Json] = {
-        "run_id": event.run_id,
-        "token": event.token,
-        "at": event.at.isoformat(),
-        "until": event.until.isoformat(),
+        "run_id": event.claim.run_id,
+        "token": event.claim.token,
+        "at": event.claim.claimed_at.isoformat(),
+        "until": event.claim.until.isoformat(),
     }
     return line_of(event.what.value, event.task, event.key, _fields(said))
 
@@ -270,15 +269,13 @@ def _read(line: bytes, head: Head) -> Saved | Damaged:
 def _claimed(line: bytes, head: Head) -> Claimed | Damaged:
     try:
         said = json.loads(line)
-        return Claimed(
-            What(head.event),
-            head.task,
-            head.name,
-            said["run_id"],
-            int(said["token"]),
-            datetime.fromisoformat(said["at"]),
-            datetime.fromisoformat(said["until"]),
+        claim = KnownClaim(
+            run_id=said["run_id"],
+            token=int(said["token"]),
+            claimed_at=datetime.fromisoformat(said["at"]),
+            until=datetime.fromisoformat(said["until"]),
         )
+        return Claimed(What(head.event), head.task, head.name, claim)
     except (ValueError, TypeError, KeyError):
         return Damaged("it tells of no claim", head.task, head.name, is_claim=True)
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 import os
 from bisect import insort
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import BinaryIO
 
 from ubunye_core.receipt import Status
 from ubunye_core.runids import time_in
+from ubunye_core.stores.deciding import KnownClaim
 from ubunye_core.stores.jsonl.events import (
     MAX_LINE_BYTES,
     Claimed,
@@ -55,21 +56,6 @@ class Fact:
     """Why it cannot be read; None where it can."""
 
 
-@dataclass(slots=True)
-class ClaimState:
-    """A claim on record; it stays when it is given back, for its token."""
-
-    run_id: str
-    token: int
-    claimed_at: datetime
-    until: datetime
-    is_open: bool = True
-
-    def is_held_at(self, now: datetime) -> bool:
-        """Whether its run has the right to go on."""
-        return self.is_open and now < self.until
-
-
 @dataclass(frozen=True, slots=True)
 class Stray:
     """A line that cannot be read, of nobody knows which run."""
@@ -102,7 +88,7 @@ class Index:
     """By task and run id."""
     damaged: dict[str, dict[str, Fact]] = field(default_factory=dict)
     """Those of the runs whose latest event cannot be read."""
-    claims: dict[tuple[str, str], ClaimState] = field(default_factory=dict)
+    claims: dict[tuple[str, str], KnownClaim] = field(default_factory=dict)
     """By task and the digest of batch and mode."""
     broken_claims: dict[tuple[str, str], Stray] = field(default_factory=dict)
     strays: list[Stray] = field(default_factory=list)
@@ -227,7 +213,7 @@ class Index:
         place = (event.task, event.key)
         known = self.claims.get(place)
         if event.what is What.CLAIM:
-            self.claims[place] = ClaimState(event.run_id, event.token, event.at, event.until)
-        elif known is not None and known.token == event.token:
-            known.until = event.until
-            known.is_open = known.is_open and event.what is not What.RELEASE
+            self.claims[place] = event.claim
+        elif known is not None and known.token == event.claim.token:
+            is_open = known.is_open and event.what is not What.RELEASE
+            self.claims[place] = replace(known, until=event.claim.until, is_open=is_open)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, cast
 
 import sqlalchemy as sa
 
 from ubunye_core.stores.claims import Claim, ClaimKey, Held
+from ubunye_core.stores.deciding import (
+    KnownClaim,
+    Take,
+    decide_claim,
+    holder_of,
+    own_claim,
+    reading_claim,
+    renewable,
+)
 from ubunye_core.stores.protocol import ReceiptStore
-from ubunye_core.stores.refusals import claim_lost
 from ubunye_core.stores.sql.database import Database
 from ubunye_core.stores.sql.rows import moment_of
 from ubunye_core.stores.sql.writing import Writing
@@ -21,109 +29,92 @@ class Claiming:
 
     def __init__(self, database: Database) -> None:
         self._dialect, self._claims = database.dialect, database.tables.claims
+        self._url = database.url
         claims = self._claims.c
         told = (claims.run_id, claims.token, claims.claimed_at, claims.until, claims.is_open)
-        here = (claims.task == sa.bindparam("task"), claims.key == sa.bindparam("key"))
-        now = self._dialect.now().label("now")
-        self._locked = sa.select(*told).where(*here).with_for_update()
-        self._known = sa.select(*told, now).where(*here)
+        here = (claims.task == sa.bindparam("of_task"), claims.key == sa.bindparam("of_key"))
+        self._known = sa.select(*told).where(*here)
+        self._locked = self._known.with_for_update()
+        self._changed = self._claims.update().where(*here)
 
     def claim(
         self, writing: Writing, key: ClaimKey, *, run_id: str, lease: timedelta
     ) -> Claim | Held:
         """Take the right to run, or learn who has it."""
         connection = writing.connection
-        won = Claim(key=key, run_id=run_id, token=1, lease=lease)
-        if self._first(connection, won):
-            return won
+        first = decide_claim(None, key, run_id=run_id, lease=lease, now=None)
+        if isinstance(first, Take) and self._is_first(connection, first.claim):
+            return first.claim
         # From here on nobody renews, releases or takes it until the transaction ends.
-        known = connection.execute(self._locked, _of(key)).one()
+        known = self._of(connection, key, self._locked)
         # The clock is read after the wait for the lock.
-        now = connection.execute(sa.select(self._dialect.now())).scalar_one()
-        if known.is_open and known.run_id != run_id:
-            held = _held(key, known)
-            if now < known.until:
-                return held
+        now = self._now(connection)
+        decided = decide_claim(known, key, run_id=run_id, lease=lease, now=now)
+        if isinstance(decided, Held):
+            return decided
+        if decided.lost is not None:
             # In this transaction: the run loses its right and its last word in one step.
-            end_of_the_old_holder(
-                cast("ReceiptStore", writing),
-                held,
-                claimed_at=moment_of(known.claimed_at),
-                now=moment_of(now),
-            )
-        again = known.is_open and known.run_id == run_id
-        won = Claim(
-            key=key, run_id=run_id, token=known.token if again else known.token + 1, lease=lease
-        )
-        self._set(connection, won, now)
-        return won
+            end_of_the_old_holder(cast("ReceiptStore", writing), key, decided.lost, now=now)
+        self._change(connection, key, **self._begun(decided.claim))
+        return decided.claim
 
     def renew(self, connection: sa.Connection, claim: Claim) -> None:
         """Begin the lease anew, if the claim is still this one."""
+        renewable(self._of(connection, claim.key, self._locked), claim)
         until = self._dialect.now() + _micros(claim.lease)
-        changed = self._claims.update().where(*self._own(claim)).values(until=until)
-        if not self._changes(connection, changed):
-            raise claim_lost(claim)
+        self._change(connection, claim.key, until=until)
 
     def release(self, connection: sa.Connection, claim: Claim) -> None:
         """Give the right back; the row stays for its token."""
-        connection.execute(self._claims.update().where(*self._own(claim)).values(is_open=False))
+        if own_claim(self._of(connection, claim.key, self._locked), claim) is not None:
+            self._change(connection, claim.key, is_open=False)
 
     def holder(self, connection: sa.Connection, key: ClaimKey) -> Held | None:
         """Who has the right now."""
-        known = connection.execute(self._known, _of(key)).one_or_none()
-        is_held = known is not None and known.is_open and known.now < known.until
-        return _held(key, known) if is_held else None
+        return holder_of(self._of(connection, key, self._known), key, self._now(connection))
 
-    def _first(self, connection: sa.Connection, won: Claim) -> bool:
+    def _of(
+        self, connection: sa.Connection, key: ClaimKey, statement: sa.Select[Any]
+    ) -> KnownClaim | None:
+        """What is on record of a key."""
+        row = connection.execute(statement, _named(key)).one_or_none()
+        if row is None:
+            return None
+        with reading_claim(f"{self._url}#{key.task}/{key.digest}"):
+            return KnownClaim(
+                run_id=row.run_id,
+                token=row.token,
+                claimed_at=moment_of(row.claimed_at),
+                until=moment_of(row.until),
+                is_open=row.is_open,
+            )
+
+    def _now(self, connection: sa.Connection) -> datetime:
+        return moment_of(connection.execute(sa.select(self._dialect.now())).scalar_one())
+
+    def _is_first(self, connection: sa.Connection, claim: Claim) -> bool:
         """Insert the first claim of a key; False where there is one."""
+        row = {"task": claim.key.task, "key": claim.key.digest, **self._begun(claim)}
+        insert = self._dialect.insert(self._claims).values(row)
+        return connection.execute(insert.returning(self._claims.c.token)).first() is not None
+
+    def _begun(self, claim: Claim) -> dict[str, Any]:
+        """The columns of a claim whose lease begins when they are written."""
         now = self._dialect.now()
-        row = {
-            "task": won.key.task,
-            "key": won.key.digest,
-            "run_id": won.run_id,
-            "token": won.token,
+        return {
+            "run_id": claim.run_id,
+            "token": claim.token,
             "claimed_at": now,
-            "until": now + _micros(won.lease),
+            "until": now + _micros(claim.lease),
             "is_open": True,
         }
-        return self._changes(connection, self._dialect.insert(self._claims).values(row))
 
-    def _set(self, connection: sa.Connection, won: Claim, now: int) -> None:
-        here = (self._claims.c.task == won.key.task, self._claims.c.key == won.key.digest)
-        connection.execute(
-            self._claims.update()
-            .where(*here)
-            .values(
-                run_id=won.run_id,
-                token=won.token,
-                claimed_at=now,
-                until=now + _micros(won.lease),
-                is_open=True,
-            )
-        )
-
-    def _own(self, claim: Claim) -> tuple[sa.ColumnElement[bool], ...]:
-        """The row of a claim, while it is this one."""
-        claims = self._claims.c
-        return (
-            claims.task == claim.key.task,
-            claims.key == claim.key.digest,
-            claims.token == claim.token,
-            claims.is_open,
-        )
-
-    def _changes(self, connection: sa.Connection, statement: Any) -> bool:
-        """Whether a statement that changes one row found it."""
-        return connection.execute(statement.returning(self._claims.c.token)).first() is not None
+    def _change(self, connection: sa.Connection, key: ClaimKey, **columns: Any) -> None:
+        connection.execute(self._changed.values(**columns), _named(key))
 
 
-def _of(key: ClaimKey) -> dict[str, str]:
-    return {"task": key.task, "key": key.digest}
-
-
-def _held(key: ClaimKey, known: Any) -> Held:
-    return Held(key=key, run_id=known.run_id, token=known.token, until=moment_of(known.until))
+def _named(key: ClaimKey) -> dict[str, str]:
+    return {"of_task": key.task, "of_key": key.digest}
 
 
 def _micros(lease: timedelta) -> int:

@@ -83,13 +83,18 @@ def test_a_slow_link_at_a_token_that_has_been_passed_wins_nothing(store: FileSto
 
 def test_a_damaged_claim_is_nobodys_and_is_not_taken(store: FileStore) -> None:
     taken(store, "run-1")
-    for damage in ("", "{", "[]", json.dumps({"run_id": "../x"}), json.dumps({"run_id": "a"})):
+    good = json.loads(tokens(store)[0].read_text())
+    bad: dict[str, object] = {
+        "run_id": "../x", "lease": "long", "claimed_at": "2026-10-15T06:00:00", "is_open": None
+    }  # fmt: skip
+    said = [json.dumps(good | {name: value}) for name, value in bad.items()]
+    for damage in ("", "{", "[]", json.dumps({"run_id": "a"}), *said):
         tokens(store)[0].write_text(damage)
         for ask in (
             lambda: store.claim(OCTOBER, run_id="run-1", lease=LONG),
             lambda: store.holder(OCTOBER),
         ):
-            with pytest.raises(StoreUnavailableError, match="is damaged"):
+            with pytest.raises(StoreUnavailableError, match="cannot be read"):
                 ask()
 
 
