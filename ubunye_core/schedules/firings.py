@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
 from cronsim import CronSim, CronSimError
 
 from ubunye_core.errors import ConfigError
+from ubunye_core.schedules.days import ONE_DAY, midnight, still_midnight
 
 SHORTEST_INTERVAL = timedelta(minutes=1)
 
@@ -55,14 +56,59 @@ class Cron:
             raise ConfigError(f"{self.expression!r} never fires.", hint=hint) from None
 
     def after(self, moment: datetime) -> Iterator[datetime]:
-        """The firings from ``moment`` on."""
+        """The firings from ``moment`` on.
+
+        Where the clocks stand still, every day that fires does so at the same wall-clock times.
+        The days around a change are left to the cron library.
+        """
+        minutes = self._minutes_of_a_day()
+        day = moment.astimezone(self.zone).date()
+        firing_days = self._firing_days(day)
+        firing = next(firing_days, None)
+        while firing is not None:
+            begins = still_midnight(self.zone, day)
+            if begins is None:
+                first, ends = max(moment, midnight(self.zone, day)), None
+                while ends is None:
+                    day += ONE_DAY
+                    ends = still_midnight(self.zone, day)
+                yield from self.one_by_one(first, ends)
+                while firing is not None and firing < day:
+                    firing = next(firing_days, None)
+                continue
+            if firing == day:
+                for minute in minutes:
+                    if begins + minute >= moment:
+                        yield begins + minute
+                firing = next(firing_days, None)
+            day += ONE_DAY
+
+    def one_by_one(self, moment: datetime, until: datetime) -> Iterator[datetime]:
+        """The firings from ``moment`` to ``until``, as the cron library tells them."""
         last = None
         begin = (moment - timedelta(minutes=1)).astimezone(self.zone)
         for local in CronSim(self.expression, begin):
             at = local.astimezone(UTC)
+            if at >= until:
+                return
             if at >= moment and (last is None or at > last):
                 yield at
                 last = at
+
+    def _minutes_of_a_day(self) -> list[timedelta]:
+        """How long after midnight it fires, on a day on which it does."""
+        read = CronSim(self.expression, datetime(2024, 1, 1, tzinfo=UTC))
+        return [
+            timedelta(hours=hour, minutes=minute)
+            for hour in sorted(read.hours)
+            for minute in sorted(read.minutes)
+        ]
+
+    def _firing_days(self, first: date) -> Iterator[date]:
+        """The days on which it fires, whatever the clocks do."""
+        at_midnight = " ".join(("0", "0", *self.expression.split()[2:]))
+        begin = datetime.combine(first, time()) - timedelta(minutes=1)
+        return (each.date() for each in CronSim(at_midnight, begin))
 
     def before(self, moment: datetime) -> datetime | None:
         """The last firing earlier than ``moment``."""

@@ -7,7 +7,10 @@ from datetime import UTC, date, datetime, time, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
-ONE_DAY, ONE_HOUR = timedelta(days=1), timedelta(hours=1)
+from ubunye_core.schedules.days import ONE_DAY, still_midnight
+
+ONE_HOUR = timedelta(hours=1)
+_HOURS = tuple(hour * ONE_HOUR for hour in range(24))
 
 
 class Period(StrEnum):
@@ -45,12 +48,10 @@ def boundaries(period: Period, zone: ZoneInfo, since: datetime, until: datetime)
     reach = reach_of(period)
     first = (since - reach).astimezone(zone).date()
     last = (until + reach).astimezone(zone).date()
-    found = {
-        local.replace(tzinfo=zone, fold=fold).astimezone(UTC)
-        for local in _local_starts(period, first, last)
-        for fold in ((0, 1) if period is Period.HOUR else (0,))
-    }
-    return sorted(found)
+    if period is Period.HOUR:
+        return _hours(zone, first, last)
+    starts = _local_starts(period, first, last)
+    return sorted({local.replace(tzinfo=zone).astimezone(UTC) for local in starts})
 
 
 def name_of(period: Period, start: datetime, zone: ZoneInfo) -> str:
@@ -60,17 +61,28 @@ def name_of(period: Period, start: datetime, zone: ZoneInfo) -> str:
     clocks show twice has its offset.
     """
     local = start.astimezone(zone)
-    match period:
-        case Period.MONTH:
-            return f"{local:%Y-%m}"
-        case Period.WEEK:
-            return f"{local:%G-W%V}"
-        case Period.DAY:
-            return f"{local:%Y-%m-%d}"
-        case Period.HOUR:
-            return f"{local:%Y-%m-%dT%H}{_offset_if_twice(local, zone)}"
-        case _:
-            return f"{local:%Y-%m-%dT%H:%M}{_offset_if_twice(local, zone)}"
+    if period is Period.HOUR:
+        return f"{local.isoformat()[:13]}{_offset_if_twice(local, zone)}"
+    if period is Period.TICK:
+        return f"{local.isoformat()[:16]}{_offset_if_twice(local, zone)}"
+    if period is Period.DAY:
+        return local.isoformat()[:10]
+    return f"{local:%Y-%m}" if period is Period.MONTH else f"{local:%G-W%V}"
+
+
+def _hours(zone: ZoneInfo, first: date, last: date) -> list[datetime]:
+    """Where the hours of some days begin."""
+    found: set[datetime] = set()
+    for number in range((last - first).days + 1):
+        day = first + timedelta(days=number)
+        begins = still_midnight(zone, day)
+        if begins is not None:
+            found.update(begins + hour for hour in _HOURS)
+            continue
+        for hour in _HOURS:
+            local = datetime.combine(day, time(), zone) + hour
+            found.update(local.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
+    return sorted(found)
 
 
 def _local_starts(period: Period, first: date, last: date) -> Iterator[datetime]:
@@ -82,10 +94,7 @@ def _local_starts(period: Period, first: date, last: date) -> Iterator[datetime]
         day = day.replace(day=1)
     while day <= last:
         midnight = datetime.combine(day, time())
-        if period is Period.HOUR:
-            yield from (midnight + hour * ONE_HOUR for hour in range(24))
-            day += ONE_DAY
-        elif period is Period.MONTH:
+        if period is Period.MONTH:
             yield midnight
             day = (day + timedelta(days=31)).replace(day=1)
         else:
@@ -95,6 +104,8 @@ def _local_starts(period: Period, first: date, last: date) -> Iterator[datetime]
 
 def _offset_if_twice(local: datetime, zone: ZoneInfo) -> str:
     """The offset of a wall-clock time that a zone shows twice; else nothing."""
+    if still_midnight(zone, local.date()) is not None:
+        return ""
     plain = local.replace(tzinfo=None)
     first, second = (plain.replace(tzinfo=zone, fold=fold).utcoffset() for fold in (0, 1))
     is_twice = first is not None and second is not None and first > second

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from itertools import islice, takewhile
+from itertools import islice
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ubunye_core.errors import ConfigError
@@ -196,28 +196,35 @@ class Schedule:
         while at is not None and at < until:
             after = next(firings, None)
             start, end = (before, at) if self.of is Of.PREVIOUS else (at, after)
-            if start is not None and end is not None:
-                yield from self._window(start, end, at)
+            if start is not None and end is not None and self._expects(at):
+                yield self._window(start, end, at)
             before, at = at, after
 
     def _periods(self, since: datetime, until: datetime) -> Iterator[ScheduledWindow]:
         """The calendar's periods, each at the first firing that covers it."""
         begin = since - reach_of(self.window)  # the window of a firing may have been due before it
         edges = boundaries(self.window, self.zone, begin, until)
-        covered: set[datetime] = set()
-        for at in takewhile(lambda at: at < until, self.firings.after(begin)):
-            index = bisect_right(edges, at) - (2 if self.of is Of.PREVIOUS else 1)
-            if edges[index] not in covered:
-                covered.add(edges[index])
-                yield from self._window(edges[index], edges[index + 1], at)
+        back, covered = (1 if self.of is Of.PREVIOUS else 0), -1
+        here = bisect_right(edges, begin) - 1
+        for at in self.firings.after(begin):
+            if at >= until:
+                return
+            while edges[here + 1] <= at:
+                here += 1
+            if here - back != covered:
+                covered = here - back
+                if self._expects(at):
+                    yield self._window(edges[covered], edges[covered + 1], at)
 
-    def _window(self, start: datetime, end: datetime, due: datetime) -> Iterator[ScheduledWindow]:
+    def _expects(self, due: datetime) -> bool:
+        """Whether the schedule holds for what is due then."""
         if isinstance(self.start, datetime) and due < self.start:
-            return
-        if isinstance(self.end, datetime) and due >= self.end:
-            return
+            return False
+        return not (isinstance(self.end, datetime) and due >= self.end)
+
+    def _window(self, start: datetime, end: datetime, due: datetime) -> ScheduledWindow:
         excluded = None
         if self.calendar is not None:
             excluded = self.calendar.excludes(start, end, self.zone)
         name = name_of(self.window, start, self.zone)
-        yield ScheduledWindow(start=start, end=end, due=due, name=name, excluded=excluded)
+        return ScheduledWindow(start=start, end=end, due=due, name=name, excluded=excluded)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -135,6 +135,21 @@ def test_what_is_due_does_not_depend_on_where_one_begins_to_look(zone, cron, fir
         since + timedelta(days=4), since + timedelta(days=9)
     )
     assert whole == halves
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.sampled_from(ZONES), st.sampled_from((*CRONS, "*/30 2 * * *", "0 0 30 * *", "0 2 * * 5")),
+    st.integers(0, 365 * 26 * 24 * 60), st.integers(1, 40),
+)  # fmt: skip
+def test_a_schedule_fires_when_the_cron_library_does(zone, cron, first, days) -> None:
+    firings = Schedule(cron=cron, time_zone=zone).firings
+    since = utc(2000, 1, 1) + timedelta(minutes=first)
+    until = since + timedelta(days=days)
+    found = list(takewhile(lambda at: at < until, firings.after(since)))
+    assert found == list(firings.one_by_one(since, until))
+    if found:
+        assert firings.before(until) == found[-1]
 
 
 def test_what_was_due_before_the_start_or_after_the_end_is_not_expected() -> None:
