@@ -25,9 +25,14 @@ def as_utc(moment: datetime) -> datetime:
     if moment.tzinfo is None:
         raise ValueError(f"{moment.isoformat()} has no time zone")
     try:
-        return moment.astimezone(UTC)
+        utc = moment.astimezone(UTC)
     except OverflowError as error:
         raise ValueError(f"{moment.isoformat()} is out of range in UTC") from error
+    if type(utc) is datetime:
+        return utc
+    # Those of pendulum and pandas subtract and add in ways of their own.
+    day = (utc.year, utc.month, utc.day)
+    return datetime(*day, utc.hour, utc.minute, utc.second, utc.microsecond, UTC)
 
 
 def parse_instant(text: str) -> datetime:

@@ -24,6 +24,20 @@ def test_an_instant_has_an_offset_and_becomes_utc(text: str) -> None:
     assert instant(text).utcoffset() == timedelta(0)
 
 
+class OddMoment(datetime):
+    """As those of pendulum and pandas: its differences are something of its own."""
+
+    def __sub__(self, other: object) -> object:  # type: ignore[override]
+        return "a difference"
+
+
+def test_an_instant_of_another_librarys_kind_becomes_a_plain_one() -> None:
+    odd = OddMoment(2026, 10, 15, 13, 0, 0, 7, tzinfo=timezone(timedelta(hours=7)))
+    plain = instant(odd)
+    assert type(plain) is datetime
+    assert plain - SIX == timedelta(microseconds=7)
+
+
 @pytest.mark.parametrize(
     "wrong",
     ["2026-10-15T06:00:00", "2026-10-15", "yesterday", "", "2026-13-01T00:00Z",
