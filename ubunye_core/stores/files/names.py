@@ -1,15 +1,14 @@
 """Which receipts to look at, and in which order, told by their names.
 
-The id of a run of ours is a UUID of version 7: its name shows the start to the millisecond, and
-names sort by it. Of other names only the date of their file is known: nothing was written before
-it began, so a file is at most as new as its date, give or take five minutes between two clocks.
+Of a name that does not show its start only the date of its file is known: nothing was written
+before it began, so a file is at most as new as its date, give or take five minutes between two
+clocks.
 """
 
 from __future__ import annotations
 
 import heapq
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,6 +18,7 @@ from ubunye_core.runids import time_in
 from ubunye_core.stores.files.facts import TaskFacts
 from ubunye_core.stores.files.hints import NAMES, Hints
 from ubunye_core.stores.files.lines import bodies, microseconds
+from ubunye_core.stores.files.listing import shows_start
 from ubunye_core.stores.files.place import SUFFIX
 
 MILLISECOND = 1_000
@@ -26,10 +26,6 @@ A_MOMENT = 1_000_000
 """A second: others may make an id before they note the start. Ours show the millisecond."""
 SKEW = 5 * 60 * 1_000_000
 ANY_TIME = 1 << 62
-_SHOWS_ITS_START = re.compile(
-    r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
-)
-_LENGTH, _DASHES, _VERSION, _VARIANT = 41, (8, 13, 18, 23), 14, 19
 _FIRST_FEW = 256
 _TAIL_BYTES = 16_384
 
@@ -54,28 +50,7 @@ class Candidate:
         return self.name.removesuffix(SUFFIX)
 
 
-def shows_start(names: Sequence[str]) -> list[str]:
-    """Those file names that are ids of version 7."""
-    as_long = [name for name in names if len(name) == _LENGTH]
-    if _all_show_start("".join(as_long), len(as_long)):
-        return as_long
-    return list(filter(_SHOWS_ITS_START.fullmatch, as_long))
-
-
-def _all_show_start(joined: str, count: int) -> bool:
-    """Whether file names of this length, put one after the other, are all ids of version 7.
-
-    The same as the pattern says of each, told of a hundred thousand at once.
-    """
-    if not joined.isascii() or joined[_VERSION::_LENGTH] != "7" * count:
-        return False
-    dashes = all(joined[at::_LENGTH] == "-" * count for at in _DASHES)
-    is_variant = set(joined[_VARIANT::_LENGTH]) <= set("89ab")
-    others = joined.encode().translate(None, b"0123456789abcdef")
-    return dashes and is_variant and others == b"----.json" * count
-
-
-def by_name(names: Sequence[str], since: datetime | None, few: bool) -> Iterator[Candidate]:
+def by_name(names: Sequence[bytes], since: datetime | None, few: bool) -> Iterator[Candidate]:
     """Candidates whose names show their start, newest first.
 
     Args:
@@ -86,16 +61,16 @@ def by_name(names: Sequence[str], since: datetime | None, few: bool) -> Iterator
     if since is not None:
         first = (microseconds(since) - A_MOMENT) // MILLISECOND
         if first > 0:
-            text = f"{first:012x}"
-            first_name = f"{text[:8]}-{text[8:]}"
+            text = b"%012x" % first
+            first_name = b"%b-%b" % (text[:8], text[8:])
             names = [name for name in names if name >= first_name]
     done = 0
     if few and len(names) > 2 * _FIRST_FEW:
         newest = heapq.nlargest(_FIRST_FEW, names)
         done = len(newest)
-        yield from map(_candidate, newest)
+        yield from map(_candidate, map(bytes.decode, newest))
     for name in sorted(names, reverse=True)[done:]:
-        yield _candidate(name)
+        yield _candidate(name.decode())
 
 
 def _candidate(name: str) -> Candidate:
@@ -179,7 +154,7 @@ def _backwards(hints: Hints, waiting: set[str]) -> Iterator[Candidate]:
         elif first:
             raise HintsFailError
         ready = sorted((name for name in waiting - given), reverse=True)
-        if len(shows_start(ready)) != len(ready):
+        if not all(map(shows_start, ready)):
             raise HintsFailError
         for candidate in map(_candidate, ready):
             if _shown(candidate.name) <= newest_before:

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import AnyStr
 
 from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.names import check_run_id, check_task, is_segment, is_task
@@ -41,7 +42,12 @@ class Place:
 
     def names(self, folder: Path) -> list[str]:
         """The file names of the receipts in a task's folder, ``.json`` included."""
-        return [name for name in self._listed(folder) if name.endswith(SUFFIX) and name[0] != "."]
+        listed = self._listed(folder, str(folder))
+        return [name for name in listed if name.endswith(SUFFIX) and name[0] != "."]
+
+    def entries(self, folder: Path) -> list[bytes]:
+        """The names of all that stands in a task's folder."""
+        return self._listed(folder, os.fsencode(folder))
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""
@@ -93,9 +99,9 @@ class Place:
                 if is_segment(entry.name) and _may_hold_receipts(entry)
             ]
 
-    def _listed(self, folder: Path) -> list[str]:
+    def _listed(self, folder: Path, path: AnyStr) -> list[AnyStr]:
         try:
-            return os.listdir(folder)
+            return os.listdir(path)
         except OSError as error:
             self._check(folder, error)
             return []

@@ -13,6 +13,7 @@ from ubunye_core.stores.files.documents import look
 from ubunye_core.stores.files.facts import Facts, TaskFacts
 from ubunye_core.stores.files.hints import Hints
 from ubunye_core.stores.files.lines import microseconds, start_of, wanted_keys
+from ubunye_core.stores.files.listing import told_apart
 from ubunye_core.stores.files.names import (
     SKEW,
     Candidate,
@@ -20,7 +21,6 @@ from ubunye_core.stores.files.names import (
     by_date,
     by_hints,
     by_name,
-    shows_start,
 )
 from ubunye_core.stores.files.place import Place
 from ubunye_core.stores.protocol import Found, Unreadable
@@ -138,16 +138,14 @@ class Search:
     ) -> bool:
         """Look at what the folder holds. False if the dates of its files cannot be trusted."""
         few = self._asked.limit is not None
-        names = self._place.names(hints.folder)
-        showing = shows_start(names)
-        others = set(names).difference(showing) if len(showing) < len(names) else set()
-        if (self._asked.is_narrow and not few) or len(others) > _MANY:
+        listing = told_apart(self._place.entries(hints.folder))
+        if (self._asked.is_narrow and not few) or len(listing.others) > _MANY:
             facts.load()
-        dated, trusted = by_date(sorted(others), hints.folder, facts, trust_dates=trust_dates)
+        dated, trusted = by_date(listing.others, hints.folder, facts, trust_dates=trust_dates)
         if trust_dates and not trusted:
             return False
         candidates = heapq.merge(
-            by_name(showing, self._asked.since, few),
+            by_name(listing.showing, self._asked.since, few),
             dated,
             key=lambda each: each.newest,
             reverse=True,

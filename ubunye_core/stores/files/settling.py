@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import os
 from dataclasses import replace
 from itertools import islice
@@ -12,7 +13,8 @@ from ubunye_core.stores.files.documents import look
 from ubunye_core.stores.files.facts import Facts, TaskFacts
 from ubunye_core.stores.files.hints import NAMES, Hints, Now
 from ubunye_core.stores.files.lines import OF_STATUS, Fact, fact_of
-from ubunye_core.stores.files.names import HintsFailError, by_hints, shows_start
+from ubunye_core.stores.files.listing import told_apart
+from ubunye_core.stores.files.names import HintsFailError, by_hints
 from ubunye_core.stores.files.place import SUFFIX, Place
 
 NEWEST = 50
@@ -63,7 +65,7 @@ def _among_the_newest(task: str, hints: Hints, known: TaskFacts, place: Place) -
     Those whose names show no start are looked at however many they are, for any of them may be
     the newest, or damaged.
     """
-    wanted = _newest(hints) or _of_all(place.names(hints.folder))
+    wanted = _newest(hints) or _of_all(place.entries(hints.folder))
     known.load(2)
     stats = _stats(f"{hints.folder}/", wanted)
     if stats is None:
@@ -100,12 +102,10 @@ def _newest(hints: Hints) -> list[str]:
     return []
 
 
-def _of_all(names: list[str]) -> list[str]:
-    showing = shows_start(names)
-    newest = sorted(showing)[-NEWEST:]
-    if len(showing) < len(names):
-        newest += set(names).difference(showing)
-    return newest
+def _of_all(entries: list[bytes]) -> list[str]:
+    listing = told_apart(entries)
+    newest = heapq.nlargest(NEWEST, listing.showing)
+    return [*map(os.fsdecode, newest), *listing.others]
 
 
 def _stats(folder: str, names: list[str]) -> list[os.stat_result] | None:

@@ -1,0 +1,66 @@
+"""A task's folder as the system lists it: receipts whose names show their start, and others.
+
+The id of a run of ours is a UUID of version 7: its name shows the start to the millisecond, and
+names sort by it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from ubunye_core.stores.files.place import SUFFIX
+
+_SHOWS_ITS_START = re.compile(
+    rb"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
+)
+_FORM = b"00000000-0000-0000-0000-000000000000.json"
+_DIGITS_AS_0 = bytes.maketrans(b"0123456789abcdef", b"0" * 16)
+_VERSION, _VARIANT = 14, 19
+"""Where these digits stand in a name."""
+_AT_ONCE = 4_096
+"""So many names stay in the processor's cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The file names of a task's receipts."""
+
+    showing: list[bytes]
+    """Those that are ids of version 7. They are ASCII, and as bytes they cost half as much."""
+    others: list[str]
+
+
+def shows_start(name: str) -> bool:
+    """Whether a file name is an id of version 7."""
+    return _SHOWS_ITS_START.fullmatch(os.fsencode(name)) is not None
+
+
+def told_apart(entries: list[bytes]) -> Listing:
+    """The receipts among all that stands in a folder."""
+    length = len(_FORM)
+    usual = [name for name in entries if len(name) == length]
+    if all(
+        _show_start(usual[first : first + _AT_ONCE]) for first in range(0, len(usual), _AT_ONCE)
+    ):
+        rest = [name for name in entries if len(name) != length]
+    else:
+        usual = list(filter(_SHOWS_ITS_START.fullmatch, usual))
+        rest = list(set(entries).difference(usual))
+    suffix = SUFFIX.encode()
+    others = (name for name in rest if name.endswith(suffix) and not name.startswith(b"."))
+    return Listing(usual, sorted(map(os.fsdecode, others)))
+
+
+def _show_start(names: list[bytes]) -> bool:
+    """Whether names of the usual length are all ids of version 7.
+
+    The same as the pattern says of each, told of many at once.
+    """
+    joined, length = b"".join(names), len(_FORM)
+    return (
+        joined[_VERSION::length] == b"7" * len(names)
+        and not joined[_VARIANT::length].translate(None, b"89ab")
+        and joined.translate(_DIGITS_AS_0) == _FORM * len(names)
+    )
