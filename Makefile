@@ -67,8 +67,9 @@ soak: setup engine buckets ## Run the long tests: kills, races, thousands of run
 	@$(PYTEST) -m soak --timeout 3600
 
 bench: setup engine ## Measure import times, stores and hashes (an hour; benchmarks/README.md)
-	@for file in benchmarks/{hash,hash_memory,hash_spark,imports,stores_sql,stores_delta}.py; do \
+	@for file in benchmarks/{hash,hash_memory,hash_spark,imports,stores_delta}.py; do \
 		$(PY) "$$file"; done
+	@$(PY) -m benchmarks.sql
 	@$(PY) -m benchmarks.stores
 	@$(PY) -m benchmarks.stores.saves
 
