@@ -32,7 +32,7 @@ def as_utc(moment: datetime) -> datetime:
         return utc
     # Those of pendulum and pandas subtract and add in ways of their own.
     day = (utc.year, utc.month, utc.day)
-    return datetime(*day, utc.hour, utc.minute, utc.second, utc.microsecond, UTC)
+    return datetime(*day, utc.hour, utc.minute, utc.second, utc.microsecond, tzinfo=UTC)
 
 
 def parse_instant(text: str) -> datetime:
