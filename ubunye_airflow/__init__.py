@@ -7,24 +7,30 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ubunye_airflow.hooks import ReceiptStoreHook
+    from ubunye_airflow.missed import MissedWindowsOperator
     from ubunye_airflow.operators import HealthCheckOperator
     from ubunye_airflow.recording import record_airflow_run
     from ubunye_airflow.sensors import UpstreamReceiptSensor
+    from ubunye_airflow.timetables import schedule_of_dag
 
 __all__ = [
     "HealthCheckOperator",
+    "MissedWindowsOperator",
     "ReceiptStoreHook",
     "UpstreamReceiptSensor",
     "record_airflow_run",
+    "schedule_of_dag",
 ]
 
 # Airflow imports this package in every process to read its metadata: what is shown here is
 # imported when it is asked for.
 _PLACES = {
     "HealthCheckOperator": "ubunye_airflow.operators",
+    "MissedWindowsOperator": "ubunye_airflow.missed",
     "ReceiptStoreHook": "ubunye_airflow.hooks",
     "UpstreamReceiptSensor": "ubunye_airflow.sensors",
     "record_airflow_run": "ubunye_airflow.recording",
+    "schedule_of_dag": "ubunye_airflow.timetables",
 }
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from ubunye_core import (
     Health,
     Pin,
+    Plan,
     Requirement,
     RequirementAnswer,
     TaskHealth,
@@ -23,7 +24,7 @@ def upstream_fields(answer: UpstreamAnswer, store: str | None) -> dict[str, Any]
     return {
         "verdict": answer.verdict.value,
         "reason": answer.reason,
-        "now": _iso(answer.now),
+        "now": iso(answer.now),
         "store": store,
         "unreadable": _unreadable(answer.unreadable),
         "requirements": [
@@ -49,10 +50,38 @@ def health_fields(health: Health, store: str | None) -> dict[str, Any]:
     return {
         "verdict": health.verdict.value,
         "reason": health.reason,
-        "now": _iso(health.now),
+        "now": iso(health.now),
         "store": store,
         "unreadable": _unreadable(health.unreadable),
         "tasks": [_task_fields(task) for task in health.tasks],
+    }
+
+
+def plan_fields(plan: Plan, store: str | None) -> dict[str, Any]:
+    """A plan, in the shape of ``ubunye-runs plan --json``."""
+    return {
+        "verdict": plan.verdict.value,
+        "reason": plan.reason,
+        "now": iso(plan.now),
+        "store": store,
+        "unreadable": _unreadable(plan.unreadable),
+        "windows": [
+            {
+                "task": each.task,
+                "name": each.window.name,
+                "start": iso(each.window.start),
+                "end": iso(each.window.end),
+                "due": iso(each.window.due),
+                "action": each.action.value,
+                "reason": each.reason,
+                "state": each.state.value,
+                "runs": list(each.runs),
+                "variables": dict(each.variables),
+                "after": list(each.after),
+                "starts_now": each in plan.starts,
+            }
+            for each in plan.windows
+        ],
     }
 
 
@@ -118,7 +147,7 @@ def _task_fields(task: TaskHealth) -> dict[str, Any]:
         "verdict": task.verdict.value,
         "reason": task.reason,
         "last_status": None if task.last_status is None else task.last_status.value,
-        "last_success_at": None if task.last_success_at is None else _iso(task.last_success_at),
+        "last_success_at": None if task.last_success_at is None else iso(task.last_success_at),
         "consecutive_failures": task.consecutive_failures,
         "stuck": list(task.stuck),
         "stale": task.stale,
@@ -133,5 +162,6 @@ def _seconds(length: timedelta | str) -> str:
     return f"{length.total_seconds():f}s" if isinstance(length, timedelta) else length
 
 
-def _iso(moment: datetime) -> str:
+def iso(moment: datetime) -> str:
+    """An instant in UTC, as receipts write it."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

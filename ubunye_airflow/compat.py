@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -37,11 +38,13 @@ __all__ = [
     "BaseSensorOperator",
     "DownstreamTasksSkipped",
     "PokeReturnValue",
+    "Timetable",
     "TriggerRule",
     "conf",
     "first_reschedule",
     "recall",
     "remember",
+    "timetable_of",
 ]
 
 log = logging.getLogger(__name__)
@@ -92,3 +95,48 @@ def first_reschedule(context: Mapping[str, Any]) -> datetime | None:
         return None
     found = ti.get_first_reschedule_date(context)
     return found if isinstance(found, datetime) else None
+
+
+@dataclass(frozen=True)
+class Timetable:
+    """What a timetable of one clock says."""
+
+    kind: str
+    cron: str | None
+    time_zone: str
+    every: object
+    """A ``timedelta``, or something of no fixed length."""
+    interval: timedelta | None
+    """The length of the data interval that ends with each firing. None: from one to the next."""
+
+
+_BY_INTERVAL = ("CronDataIntervalTimetable", "DeltaDataIntervalTimetable")
+_BY_TRIGGER = ("CronTriggerTimetable", "DeltaTriggerTimetable")
+
+
+def timetable_of(found: object) -> Timetable | None:
+    """A timetable of cron or of an interval; None for any other, also for one derived from these.
+
+    A DAG that is written holds those of the task SDK, unless its author took those of
+    ``airflow.timetables``, which have the same names and hold the same under others.
+    """
+    kind, place = type(found).__name__, type(found).__module__
+    if kind not in _BY_INTERVAL + _BY_TRIGGER or not place.startswith("airflow."):
+        return None
+
+    def told(name: str) -> Any:
+        return getattr(found, name, None) or getattr(found, f"_{name}", None)
+
+    interval = None
+    if kind in _BY_TRIGGER:
+        interval = told("interval") or timedelta(0)
+        if not isinstance(interval, timedelta):
+            return None
+    zone = told("timezone")
+    return Timetable(
+        kind=kind,
+        cron=told("expression"),
+        time_zone=str(getattr(zone, "name", None) or zone or "UTC"),
+        every=told("delta"),
+        interval=interval,
+    )

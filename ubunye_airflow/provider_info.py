@@ -16,7 +16,7 @@ def get_provider_info() -> dict[str, Any]:
         "integrations": [{"integration-name": INTEGRATION, "tags": ["software"]}],
         "hooks": [_modules("ubunye_airflow.hooks")],
         "sensors": [_modules("ubunye_airflow.sensors")],
-        "operators": [_modules("ubunye_airflow.operators")],
+        "operators": [_modules("ubunye_airflow.operators", "ubunye_airflow.missed")],
         "triggers": [_modules("ubunye_airflow.triggers")],
         "task-decorators": [
             {"name": "receipt", "class-name": "ubunye_airflow.decorators.receipt_task"}

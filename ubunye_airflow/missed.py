@@ -1,0 +1,265 @@
+"""Which windows of a task were missed, and which of them a DAG starts now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, TypeVar
+
+from airflow.sdk.bases.operator import BaseOperator
+
+from ubunye_airflow.answers import plan_fields
+from ubunye_airflow.compat import AirflowException, AirflowFailException
+from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
+from ubunye_airflow.starts import run_to_trigger, why_not
+from ubunye_airflow.timetables import schedule_of_dag
+from ubunye_airflow.variables import is_template
+from ubunye_core import (
+    Catchup,
+    ConfigError,
+    Include,
+    MissingExtraError,
+    Plan,
+    PlannedWindow,
+    ReceiptStore,
+    RequirementLike,
+    Schedule,
+    StoreUnavailableError,
+    ToCatchUp,
+    Verdict,
+    WindowState,
+    plan_backfill,
+    read_requirements,
+    read_schedule,
+)
+
+ANSWER = "answer"
+Word = TypeVar("Word", bound=StrEnum)
+
+
+class OnMissed(StrEnum):
+    """What becomes of the task when a window was missed."""
+
+    FAIL = "fail"
+    SUCCEED = "succeed"
+
+
+class MissedWindowsOperator(BaseOperator):
+    """Says which windows of a task were missed, and hands on those that may be caught up now.
+
+    ::
+
+        missed = MissedWindowsOperator(
+            task_id="missed", receipt_task="sales/daily/load", config="receipts.yaml",
+            catchup="all", cap=2, trigger_dag_id="sales_load",
+        )
+        TriggerDagRunOperator.partial(
+            task_id="catch_up", trigger_dag_id="sales_load", skip_when_already_exists=True
+        ).expand_kwargs(missed.output)
+
+    It starts nothing by itself, and without ``catchup`` hands on nothing: then it fails when a
+    window was missed. It fails too when that cannot be told. The whole answer is pushed as the
+    XCom ``answer`` first; what it returns is a list with the arguments of a
+    ``TriggerDagRunOperator`` for each window that is to start now, oldest first.
+
+    A window whose run is under way is never among them, and none is there twice: its DAG run has
+    the same id until another run of it is on record, and Airflow makes one of that id only once.
+
+    Args:
+        receipt_task: The task.
+        config: Its ``receipts.yaml`` (or ``config.yaml``, or their folder) with ``schedule`` and
+            what it ``requires``; relative to the DAG's file, and read in the worker.
+        schedule: Its schedule, or the versions of it. With neither, the timetable of the DAG that
+            this operator is in; see ``schedule_of_dag``.
+        requires: What must have succeeded for a window's variables, unless ``config`` says so.
+        since: Windows that were due then or later, or so long ago.
+        retention: How long the source keeps its data.
+        include: ``missing``, ``missing+failed`` or ``all``.
+        backfill_limit: At most so many windows; 0 is none, -1 is no limit.
+        recheck_days: Windows that began so few days ago run again although they succeeded.
+        catchup: Which windows are handed on: ``none``, ``latest`` or ``all``.
+        cap: How many may run at once, with those under way; None is no limit.
+        max_runs: A window that failed after so many runs is left to people.
+        trigger_dag_id: The DAG that runs the task: a window for which it has a queued run, which
+            has left no receipt yet, is not handed on.
+        on_missed: ``fail`` or ``succeed``. By default it fails where nothing is caught up.
+        stuck_after: How long a run may be silent, such as ``2h``.
+        store: The store's URL; by default see ``ReceiptStoreHook``.
+        store_conn_id: The connection of the store.
+
+    Raises:
+        ConfigError: an argument is wrong, as far as that can be told when the DAG is read.
+    """
+
+    template_fields: Sequence[str] = (
+        "receipt_task",
+        "config",
+        "since",
+        "retention",
+        "include",
+        "backfill_limit",
+        "recheck_days",
+        "catchup",
+        "cap",
+        "max_runs",
+        "trigger_dag_id",
+        "stuck_after",
+        "store",
+        "store_conn_id",
+    )
+    ui_color = "#dceadf"
+
+    def __init__(
+        self,
+        *,
+        receipt_task: str,
+        config: str | Path | None = None,
+        schedule: Schedule | Sequence[Schedule] | None = None,
+        requires: RequirementLike | Iterable[RequirementLike] | None = None,
+        since: timedelta | datetime | str = "30d",
+        retention: timedelta | str | None = None,
+        include: Include | str = Include.MISSING_AND_FAILED,
+        backfill_limit: int | str = -1,
+        recheck_days: int | str = 0,
+        catchup: Catchup | str = Catchup.NONE,
+        cap: int | str | None = None,
+        max_runs: int | str | None = None,
+        trigger_dag_id: str | None = None,
+        on_missed: OnMissed | str | None = None,
+        stuck_after: timedelta | str | None = None,
+        store: str | None = None,
+        store_conn_id: str | None = DEFAULT_CONN_ID,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if config is not None and (schedule is not None or requires is not None):
+            raise ConfigError(
+                f"The operator '{self.task_id}' is given a config beside what it would read there.",
+                hint="Give config, or schedule and requires.",
+            )
+        self.receipt_task, self.config = receipt_task, None if config is None else str(config)
+        self.schedule, self.requires = schedule, requires
+        self.since, self.retention, self.stuck_after = since, retention, stuck_after
+        self.include = _word(Include, include, "include")
+        self.catchup = _word(Catchup, catchup, "catchup")
+        self.on_missed = None if on_missed is None else _word(OnMissed, on_missed, "on_missed")
+        self.backfill_limit, self.recheck_days = backfill_limit, recheck_days
+        self.cap, self.max_runs = cap, max_runs
+        self.trigger_dag_id = trigger_dag_id
+        self.store, self.store_conn_id = store, store_conn_id
+
+    def execute(self, context: Any) -> list[dict[str, Any]]:
+        """Ask once."""
+        try:
+            given = self._to_catch_up()
+            store = ReceiptStoreHook(self.store_conn_id, store=self.store).get_conn()
+            plan = self._plan(given, store)
+            runs = {each.name: run_to_trigger(each, given.versions) for each in plan.starts}
+        except StoreUnavailableError as error:
+            raise AirflowException(str(error)) from error
+        except (ConfigError, MissingExtraError) as error:
+            raise AirflowFailException(str(error)) from error
+        plan = self._without_those_in_airflow(plan, runs, context.get("ti"))
+        answer = plan_fields(plan, store.url)
+        if "ti" in context:
+            context["ti"].xcom_push(key=ANSWER, value=answer)
+        self.log.info("%s", plan.reason)
+        for each in plan.windows:
+            self.log.info("%s: %s: %s", each.name, each.action, each.reason)
+        if plan.verdict is not Verdict.PASS:
+            raise AirflowException(plan.reason)
+        missed = [each for each in plan.windows if _is_missed(each)]
+        if missed and self._fails():
+            raise AirflowException(
+                f"{len(missed)} windows were missed: {plan.reason} The first is {missed[0].name}: "
+                f"{missed[0].reason}."
+            )
+        return [runs[each.name] for each in plan.starts]
+
+    def _to_catch_up(self) -> ToCatchUp:
+        schedule, requires = self.schedule, self.requires or ()
+        if self.config is not None:
+            path = self._beside_dag(self.config)
+            schedule, requires = read_schedule(path), read_requirements(path)
+            if not schedule:
+                raise ConfigError(
+                    f"{path} has no schedule.", hint="Write 'schedule' into its receipts.yaml."
+                )
+        return ToCatchUp(
+            task=self.receipt_task,
+            schedule=schedule_of_dag(self.dag) if schedule is None else schedule,
+            requires=requires,
+            retention=self.retention,
+        )
+
+    def _plan(self, given: ToCatchUp, store: ReceiptStore) -> Plan:
+        return plan_backfill(
+            given,
+            since=self.since,
+            store=store,
+            include=self.include,
+            backfill_limit=_number(self.backfill_limit, "backfill_limit"),
+            recheck_days=_number(self.recheck_days, "recheck_days"),
+            catchup=self.catchup,
+            cap=_number_or_none(self.cap, "cap"),
+            max_runs=_number_or_none(self.max_runs, "max_runs"),
+            stuck_after=self.stuck_after,
+        )
+
+    def _without_those_in_airflow(self, plan: Plan, runs: dict[str, Any], ti: Any) -> Plan:
+        """The plan, where what Airflow has queued, and has no receipt yet, does not start."""
+        if self.trigger_dag_id is None or ti is None:
+            return plan
+        starts = []
+        for each in plan.starts:
+            why = why_not(ti, self.trigger_dag_id, each, runs[each.name]["trigger_run_id"])
+            if why is None:
+                starts.append(each)
+            else:
+                self.log.info("%s does not start: %s.", each.name, why)
+        return replace(plan, starts=tuple(starts))
+
+    def _fails(self) -> bool:
+        if self.on_missed is None:
+            return Catchup(self.catchup) is Catchup.NONE
+        return self.on_missed == OnMissed.FAIL
+
+    def _beside_dag(self, config: str) -> Path:
+        path = Path(config).expanduser()
+        return path if path.is_absolute() else Path(self.dag.fileloc).parent / path
+
+
+def _is_missed(planned: PlannedWindow) -> bool:
+    """Whether somebody has to look at a window: no run of it is under way as it should be."""
+    return planned.state.is_missed and planned.state is not WindowState.RUNNING
+
+
+def _word(kind: type[Word], value: str, what: str) -> str:
+    """A word of an option, unless it is a template.
+
+    Raises:
+        ConfigError: there is no such word.
+    """
+    words = [each.value for each in kind]
+    if not is_template(value) and value not in words:
+        raise ConfigError(f"{what} is {value!r}.", hint=f"Use one of: {', '.join(words)}.")
+    return str(value)
+
+
+def _number_or_none(value: int | str | None, what: str) -> int | None:
+    return None if value is None or value in ("", "None") else _number(value, what)
+
+
+def _number(value: int | str, what: str) -> int:
+    """A number, which a template gives as text.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    try:
+        return int(value)
+    except ValueError as error:
+        raise ConfigError(f"{what} is {value!r}, which is no number.") from error
