@@ -43,7 +43,7 @@ def decode(document: bytes, *, where: str) -> Receipt:
             id shows another start than its own.
     """
     try:
-        receipt = _receipt(Fields(_parse(document)))
+        receipt = _receipt(Fields(parse_object(document)))
         if not shows_its_start(receipt.run_id, receipt.started_at):
             raise WrongFieldError("its run id shows another start than its own")
         return receipt
@@ -55,7 +55,12 @@ def decode(document: bytes, *, where: str) -> Receipt:
         raise BadReceiptError(where, "a number or a time in it is out of range") from None
 
 
-def _parse(document: bytes) -> dict[str, Json]:
+def parse_object(document: bytes, *, depth: int = MAX_DEPTH) -> dict[str, Json]:
+    """The JSON object that a document holds, nested at most so deep.
+
+    Raises:
+        WrongFieldError: it holds none, or one that could be read in two ways.
+    """
     if not document.strip():
         raise WrongFieldError("it is empty")
     if len(document) > MAX_RECEIPT_BYTES:
@@ -77,9 +82,9 @@ def _parse(document: bytes) -> dict[str, Json]:
         raise WrongFieldError("it is not JSON that can be read") from None
     if not isinstance(parsed, dict):
         raise WrongFieldError("it is not a JSON object")
-    may_be_deep = document.count(b"{") + document.count(b"[") > MAX_DEPTH
-    if may_be_deep and _is_deeper(parsed, MAX_DEPTH):
-        raise WrongFieldError(f"it is nested more than {MAX_DEPTH} deep")
+    may_be_deep = document.count(b"{") + document.count(b"[") > depth
+    if may_be_deep and _is_deeper(parsed, depth):
+        raise WrongFieldError(f"it is nested more than {depth} deep")
     return parsed
 
 
