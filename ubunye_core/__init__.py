@@ -60,14 +60,18 @@ from ubunye_core.recording import Recording, Run, close_run, record_run
 from ubunye_core.stores import Claim, ClaimKey, Found, Held, ReceiptStore, Unreadable, open_store
 
 if TYPE_CHECKING:
+    from ubunye_core.questions.conflicts import MaintenanceConflict, Slot, TaskConflict
+    from ubunye_core.questions.maintenancefiles import read_maintenance
     from ubunye_core.questions.plan import Plan, plan_backfill
     from ubunye_core.questions.planned import Action, Catchup, Include, PlannedWindow, ToCatchUp
     from ubunye_core.questions.schedulefiles import read_calendar, read_schedule
+    from ubunye_core.questions.slots import SlotAnswer, Suggestion, check_slot, suggest_slot
     from ubunye_core.questions.stats import Stats, Stretch, TaskStats, Trend, task_stats
     from ubunye_core.questions.tally import Durations
     from ubunye_core.questions.window_state import WindowAnswer, WindowState
     from ubunye_core.questions.windows import Windows, missed_windows, window_states
     from ubunye_core.schedules import Calendar, Of, Period, Schedule, ScheduledWindow
+    from ubunye_core.schedules.maintenance import Maintenance
     from ubunye_core.upkeep import (
         BadLine,
         CopiedStore,
@@ -89,14 +93,18 @@ if TYPE_CHECKING:
     )
 
 _LATER = {
+    "ubunye_core.questions.conflicts": ("MaintenanceConflict", "Slot", "TaskConflict"),
+    "ubunye_core.questions.maintenancefiles": ("read_maintenance",),
     "ubunye_core.questions.plan": ("Plan", "plan_backfill"),
     "ubunye_core.questions.planned": ("Action", "Catchup", "Include", "PlannedWindow", "ToCatchUp"),
     "ubunye_core.questions.schedulefiles": ("read_calendar", "read_schedule"),
+    "ubunye_core.questions.slots": ("SlotAnswer", "Suggestion", "check_slot", "suggest_slot"),
     "ubunye_core.questions.stats": ("Stats", "Stretch", "TaskStats", "Trend", "task_stats"),
     "ubunye_core.questions.tally": ("Durations",),
     "ubunye_core.questions.window_state": ("WindowAnswer", "WindowState"),
     "ubunye_core.questions.windows": ("Windows", "missed_windows", "window_states"),
     "ubunye_core.schedules": ("Calendar", "Of", "Period", "Schedule", "ScheduledWindow"),
+    "ubunye_core.schedules.maintenance": ("Maintenance",),
     "ubunye_core.upkeep": (
         "BadLine",
         "CopiedStore",
@@ -143,6 +151,8 @@ __all__ = [
     "ImportedLedger",
     "Include",
     "InvalidNameError",
+    "Maintenance",
+    "MaintenanceConflict",
     "MissingExtraError",
     "NotCopied",
     "NotExported",
@@ -172,6 +182,8 @@ __all__ = [
     "RunRefusedError",
     "Schedule",
     "ScheduledWindow",
+    "Slot",
+    "SlotAnswer",
     "Stats",
     "Status",
     "Step",
@@ -179,6 +191,8 @@ __all__ = [
     "StoreNotNamedError",
     "StoreUnavailableError",
     "Stretch",
+    "Suggestion",
+    "TaskConflict",
     "TaskHealth",
     "TaskStats",
     "Timing",
@@ -196,6 +210,7 @@ __all__ = [
     "WindowAnswer",
     "WindowState",
     "Windows",
+    "check_slot",
     "check_store",
     "check_upstream",
     "claim",
@@ -212,12 +227,14 @@ __all__ = [
     "plan_backfill",
     "prune_store",
     "read_calendar",
+    "read_maintenance",
     "read_requirements",
     "read_schedule",
     "record_run",
     "repair_store",
     "require",
     "requirements_of",
+    "suggest_slot",
     "task_stats",
     "wait_for_upstream",
     "window_states",

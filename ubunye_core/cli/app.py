@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
+from ubunye_core.cli.calendar import calendar
 from ubunye_core.cli.execute import execute
 from ubunye_core.cli.exits import ExitCode, code_of_error
 from ubunye_core.cli.fingerprints import hash_paths
@@ -131,6 +132,7 @@ for _command in (
     windows,
     plan,
     stats,
+    calendar,
     may_run_now,
     list_runs,
     show,

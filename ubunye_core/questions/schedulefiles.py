@@ -91,8 +91,8 @@ def _calendar(written: Written) -> Calendar:
     entries = written.entries("a calendar", known=CALENDAR_KEYS)
     calendar = Calendar()
     if "business_days" in entries:
-        days = entries["business_days"].items("'business_days'")
-        calendar = replace(calendar, business_days=frozenset(_weekday(day) for day in days))
+        days = read_weekdays(entries["business_days"], "'business_days'")
+        calendar = replace(calendar, business_days=days)
     if "holidays" in entries:
         calendar = replace(calendar, holidays=_holidays(entries["holidays"]))
     country, subdivision = (
@@ -103,6 +103,15 @@ def _calendar(written: Written) -> Calendar:
     except ConfigError as error:
         at = entries["subdivision" if "subdivision" in entries else "country"]
         raise at.wrong(error.message, hint=error.hint) from error
+
+
+def read_weekdays(written: Written, what: str) -> frozenset[int]:
+    """A list of days of the week, Monday is 0.
+
+    Raises:
+        ConfigError: one of them is none; names file and line.
+    """
+    return frozenset(_weekday(day) for day in written.items(what))
 
 
 def _weekday(written: Written) -> int:

@@ -1,0 +1,191 @@
+"""``ubunye-runs calendar``: may a task start at this time of day? When else?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ubunye_core.cli import options
+from ubunye_core.cli.exits import ExitCode, code_of
+from ubunye_core.cli.output import document, moment, say, say_unreadable, say_verdict
+from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.tables import table
+from ubunye_core.errors import ConfigError
+from ubunye_core.questions.conflicts import MaintenanceConflict, Slot, TaskConflict
+from ubunye_core.questions.maintenancefiles import read_maintenance
+from ubunye_core.questions.slots import SlotAnswer, Suggestion, check_slot, suggest_slot
+from ubunye_core.times import in_iso, in_words
+
+_COLUMNS = ("in the way", "when", "days", "runs", "takes", "next or newest")
+
+
+@click.command()
+@click.argument("slot", required=False)
+@click.option("--suggest", is_flag=True, help="Name the free slots that are nearest.")
+@click.option(
+    "--maintenance",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="The YAML file that says when maintenance takes place.",
+)
+@click.option("--time-zone", default="UTC", metavar="ZONE", help="Whose clocks; UTC unless given.")
+@click.option(
+    "--task",
+    "tasks",
+    multiple=True,
+    metavar="TASK|PATTERN",
+    help="Look only at runs of this task, or of those that fit; repeatable.",
+)
+@click.option("--asker", metavar="TASK", help="The task that is to start then: it is no conflict.")
+@click.option(
+    "--takes",
+    metavar="TIME",
+    help="How long it takes; unless given, what the asker usually takes, else 15m.",
+)
+@click.option(
+    "--days",
+    type=int,
+    default=30,
+    metavar="N",
+    help="Look at the runs of the last N days; 30 unless given.",
+)
+@takes_store
+@options.now
+@options.as_json
+def calendar(
+    slot: str | None,
+    suggest: bool,
+    maintenance: Path | None,
+    time_zone: str,
+    tasks: tuple[str, ...],
+    asker: str | None,
+    takes: str | None,
+    days: int,
+    place: Place,
+    now: str | None,
+    as_json: bool,
+) -> ExitCode:
+    r"""Say whether a task may start at a time of day: no maintenance then, and no other runs.
+
+    SLOT is a time of day, such as 02:00. The exit code is 0 when it is clean, and 1 when
+    something is in the way. Without SLOT, --suggest names the free slots nearest to 00:00, and
+    the exit code says whether there is one.
+
+    \b
+    Examples:
+      ubunye-runs calendar 02:00 --time-zone Asia/Jakarta --maintenance maintenance.yaml
+      ubunye-runs calendar 00:00 --suggest --takes 30m --asker pay/monthly/calc
+      ubunye-runs calendar --suggest --task 'pay/*/*' --json
+    """
+    asked: dict[str, Any] = {
+        "maintenance": () if maintenance is None else read_maintenance(maintenance),
+        "tasks": tasks,
+        "asker": asker,
+        "takes": takes,
+        "time_zone": time_zone,
+        "days": days,
+        "store": place.store,
+        "now": options.read_instant(now, "--now"),
+    }
+    free = suggest_slot(slot or "00:00", **asked) if suggest else None
+    told: SlotAnswer | Suggestion
+    if free is not None:
+        told = free if slot is None else free.wish
+    elif slot is not None:
+        told = check_slot(slot, **asked)
+    else:
+        raise ConfigError(
+            "No slot is named.", hint="Name a time of day, such as 02:00, or give --suggest."
+        )
+    answer = told if isinstance(told, SlotAnswer) else None
+    code = code_of(told.verdict)
+    if as_json:
+        document(
+            verdict=told.verdict,
+            exit_code=code,
+            reason=place.with_remark(told.reason),
+            now=told.now,
+            store=place.shown,
+            unreadable=told.unreadable,
+            slot=None if answer is None else _slot_as_json(answer.slot),
+            maintenance=[] if answer is None else list(map(_as_json, answer.maintenance)),
+            tasks=[] if answer is None else list(map(_task_as_json, answer.tasks)),
+            suggested=None if free is None else list(map(_slot_as_json, free.slots)),
+        )
+    else:
+        _show(told, free, place)
+    return code
+
+
+def _slot_as_json(slot: Slot) -> dict[str, object]:
+    return {
+        "at": f"{slot.at:%H:%M}",
+        "takes": slot.takes.total_seconds(),
+        "time_zone": slot.zone.key,
+        "name": slot.name,
+    }
+
+
+def _as_json(conflict: MaintenanceConflict) -> dict[str, object]:
+    return {
+        "name": conflict.name,
+        "times": conflict.times,
+        "time_zone": conflict.time_zone,
+        "next_at": in_iso(conflict.next_at),
+        "days": conflict.days,
+    }
+
+
+def _task_as_json(conflict: TaskConflict) -> dict[str, object]:
+    return {
+        "task": conflict.task,
+        "starts": conflict.starts,
+        "runs_over": conflict.runs_over,
+        "days": conflict.days,
+        "first": conflict.first,
+        "last": conflict.last,
+        "usual_length": conflict.usual_length.total_seconds(),
+        "last_at": in_iso(conflict.last_at),
+    }
+
+
+def _show(told: SlotAnswer | Suggestion, free: Suggestion | None, place: Place) -> None:
+    rows = [*_maintenance_rows(told), *_task_rows(told)] if isinstance(told, SlotAnswer) else []
+    if rows:
+        table(_COLUMNS, rows, folds=("in the way",))
+    say_verdict(told.verdict, told.reason)
+    if free is not None and free is not told:
+        say(free.reason)
+    if place.remark:
+        say(place.remark)
+    say_unreadable(told.unreadable, told=[told.reason])
+
+
+def _maintenance_rows(answer: SlotAnswer) -> list[tuple[str, ...]]:
+    return [
+        (
+            f"maintenance '{each.name}'",
+            f"{each.times} {each.time_zone}",
+            str(each.days),
+            "-",
+            "-",
+            moment(each.next_at),
+        )
+        for each in answer.maintenance
+    ]
+
+
+def _task_rows(answer: SlotAnswer) -> list[tuple[str, ...]]:
+    return [
+        (
+            each.task,
+            each.first if each.first == each.last else f"{each.first}–{each.last}",
+            str(each.days),
+            f"{each.starts} start, {each.runs_over} run over",
+            in_words(each.usual_length),
+            moment(each.last_at),
+        )
+        for each in answer.tasks
+    ]
