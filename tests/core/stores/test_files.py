@@ -27,7 +27,7 @@ from ubunye_core.codec import MAX_RECEIPT_BYTES, encode
 from ubunye_core.runids import new_run_id
 from ubunye_core.stores import FileStore, atomic
 from ubunye_core.stores.files.hints import Hints
-from ubunye_core.stores.files.names import shows_start
+from ubunye_core.stores.files.listing import shows_start, told_apart
 from ubunye_core.stores.files.noting import lock_of_hints
 from ubunye_core.stores.files.writing import lock_of
 from ubunye_core.testing import A_TASK, a_receipt, at
@@ -413,5 +413,7 @@ def test_a_child_forked_while_the_lock_is_held_does_not_keep_it(
 )  # fmt: skip
 def test_names_that_show_a_start_are_told_from_all_others(odd: str | None) -> None:
     good = [f"{new_run_id(at(minutes))}.json" for minutes in range(50)]
-    assert shows_start([*good[:20], *([odd] if odd else []), *good[20:]]) == good
-    assert shows_start([]) == []
+    names = [*good[:20], *([odd] if odd else []), *good[20:]]
+    assert told_apart([os.fsencode(name) for name in names]).showing == list(map(str.encode, good))
+    assert list(filter(shows_start, names)) == good
+    assert told_apart([]).showing == []

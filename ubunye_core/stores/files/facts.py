@@ -13,13 +13,12 @@ from collections.abc import Iterator
 
 from ubunye_core.receipt import Receipt
 from ubunye_core.stores.atomic import read_regular
-from ubunye_core.stores.files.hints import Hints
+from ubunye_core.stores.files.hints import TICK_SECONDS, Hints
 from ubunye_core.stores.files.lines import Fact, bodies, fact_of
+from ubunye_core.stores.files.place import Place
 
 MOST_REMEMBERED = 200_000
 _COUNTED_EVERY = 16
-TICK_SECONDS = 2.0
-"""A file that changed so recently may change again without showing it."""
 _MOST_BYTES = 1 << 30
 
 
@@ -27,7 +26,8 @@ class TaskFacts:
     """The facts of one task: those in the hints, and those of receipts that were read."""
 
     def __init__(self, hints: Hints) -> None:
-        self._hints = hints
+        self.hints = hints
+        """With what it remembers of its files."""
         self._texts: dict[str, bytes] = {}
         self._read: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
@@ -43,7 +43,10 @@ class TaskFacts:
     def learn(self, receipt: Receipt, found: os.stat_result) -> None:
         """Remember a receipt that was read, if its run has ended."""
         age = time.time() - found.st_mtime
-        if receipt.status.is_final and not -TICK_SECONDS < age < TICK_SECONDS:
+        if not receipt.status.is_final or -TICK_SECONDS < age < TICK_SECONDS:
+            return
+        known = self.get(receipt.run_id)
+        if known is None or not known.is_of(found):
             self._remember(receipt.run_id, fact_of(receipt, found).text)
 
     def load(self, segments: int | None = None) -> bool:
@@ -53,20 +56,20 @@ class TaskFacts:
             Whether anything was read.
         """
         with self._lock:
-            names = self._hints.segments()
+            names = self.hints.segments()
             wanted = names if segments is None else names[-segments:] if segments else []
             return sum(map(self._load, wanted)) > 0
 
     def load_older(self) -> bool:
         """Read the newest segment that has not been read yet; False if there is none."""
         with self._lock:
-            for name in reversed(self._hints.segments()):
+            for name in reversed(self.hints.segments()):
                 if name not in self._read:
                     return self._load(name)
         return False
 
     def _load(self, name: str) -> bool:
-        (inode, done), place = self._read.get(name, (0, 0)), f"{self._hints.place}/{name}"
+        (inode, done), place = self._read.get(name, (0, 0)), self.hints.path(name)
         try:
             found = os.lstat(place)
             if found.st_ino != inode or found.st_size < done:
@@ -97,16 +100,17 @@ def _facts_in(data: bytes) -> Iterator[tuple[str, bytes]]:
 class Facts:
     """What is remembered of the tasks of a store: those that were asked for last."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: Place) -> None:
+        self._place = place
         self._tasks: OrderedDict[str, TaskFacts] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, task: str, hints: Hints) -> TaskFacts:
+    def of(self, task: str) -> TaskFacts:
         """The facts of a task. Others are forgotten where there are too many."""
         with self._lock:
             known = self._tasks.get(task)
             if known is None:
-                known = self._tasks[task] = TaskFacts(hints)
+                known = self._tasks[task] = TaskFacts(Hints(self._place.folder(task)))
                 if len(self._tasks) % _COUNTED_EVERY == 0:
                     self._make_room()
             self._tasks.move_to_end(task)

@@ -22,6 +22,7 @@ import hashlib
 import os
 import shutil
 import stat
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,8 @@ SEGMENT_BYTES = 65_536
 _MOST_BYTES = 1 << 30
 _BEHIND = b"behind\n"
 _SECOND = 1_000_000_000
+TICK_SECONDS = 2.0
+"""A file that changed so recently may change again without showing it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,40 +72,63 @@ class Hints:
 
     def __init__(self, folder: Path, place: Path | None = None) -> None:
         """``place`` is where the hints are; else ``.hints`` in the folder."""
-        self.folder, self.place = folder, place or folder / HINTS
-        self._place, self._seen = f"{self.place}", f"{folder}/{LOCKS}/{SEEN}"
+        self.folder, self._folder = folder, f"{folder}"
+        self._place = f"{place or folder}{'' if place else '/' + HINTS}"
+        self._seen = f"{folder}/{LOCKS}/{SEEN}"
+        self._last_state: tuple[tuple[int, ...], State] | None = None
+        self._last_now: tuple[tuple[int, ...], Now | None] | None = None
+
+    @property
+    def place(self) -> Path:
+        """Where they are."""
+        return Path(self._place)
+
+    def path(self, name: str) -> str:
+        """Where one of their files is."""
+        return f"{self._place}/{name}"
 
     def state(self) -> State:
         """What can be told of the hints as they are now."""
         try:
-            task, hints = self._dates()
+            task, hints = self._stats()
             try:
                 seen = os.lstat(self._seen)
             except FileNotFoundError:
-                whole = os.lstat(f"{self._place}/{WHOLE}")
-                return State(are_whole=whole.st_mtime_ns == hints * _SECOND, open_runs=None)
-            of_task, of_hints = divmod(seen.st_mtime_ns, _SECOND)
-            if of_hints != hints or not stat.S_ISREG(seen.st_mode):
-                return NOTHING_KNOWN
-            open_runs = self._listed_open() if seen.st_size else frozenset()
+                whole = os.lstat(self.path(WHOLE))
+                date = _date_of_hints(hints) * _SECOND
+                return State(are_whole=whole.st_mtime_ns == date, open_runs=None)
+            shown = (*_shown(task), *_shown(hints), *_shown(seen))
+            last = self._last_state
+            if last is not None and last[0] == shown:
+                return last[1]
+            state = self._told(seen, _date_of_task(task), _date_of_hints(hints))
         except (OSError, ValueError):
             return NOTHING_KNOWN
-        return State(are_whole=True, open_runs=open_runs if of_task == task else None)
+        if not seen.st_size:
+            self._last_state = shown, state
+        return state
+
+    def _told(self, seen: os.stat_result, of_task: int, of_hints: int) -> State:
+        known_task, known_hints = divmod(seen.st_mtime_ns, _SECOND)
+        if known_hints != of_hints or not stat.S_ISREG(seen.st_mode):
+            return NOTHING_KNOWN
+        open_runs = self._listed_open() if seen.st_size else frozenset[str]()
+        return State(are_whole=True, open_runs=open_runs if known_task == of_task else None)
 
     def _listed_open(self) -> frozenset[str]:
         data = read_regular(self._seen, at_most=_MOST_BYTES, follow=False)
         return frozenset(_named(body) for body in bodies(data))
 
     def _dates(self) -> tuple[int, int]:
-        """What stands for the task's folder and the folder of hints, as they are now.
+        """What stands for the task's folder and the folder of hints, as they are now."""
+        task, hints = self._stats()
+        return _date_of_task(task), _date_of_hints(hints)
 
-        The first becomes the seconds of a date before 2038, the second its nanoseconds.
-        """
-        task, hints = os.stat(self.folder), os.lstat(self._place)
+    def _stats(self) -> tuple[os.stat_result, os.stat_result]:
+        task, hints = os.stat(self._folder), os.lstat(self._place)
         if not stat.S_ISDIR(hints.st_mode):
             raise NotADirectoryError
-        # Who puts an older copy of the folder over it sets its date back, but not this one.
-        return _digest(task, 31, task.st_ctime_ns), _digest(hints, 29)
+        return task, hints
 
     def is_behind(self) -> bool:
         """Whether there is so much to catch up with that only a repair does it."""
@@ -117,14 +143,13 @@ class Hints:
             OSError: it is no file, or cannot be read.
         """
         with contextlib.suppress(FileNotFoundError):
-            return read_regular(f"{self._place}/{name}", at_most=at_most, follow=False)
+            return read_regular(self.path(name), at_most=at_most, follow=False)
         return b""
 
     def tail(self, name: str, size: int, length: int) -> bytes:
         """The last ``length`` bytes of the first ``size`` ones of a file."""
         start = max(0, size - length)
-        path = f"{self._place}/{name}"
-        data = read_regular(path, at_most=_MOST_BYTES, follow=False, start=start)
+        data = read_regular(self.path(name), at_most=_MOST_BYTES, follow=False, start=start)
         return data[: size - start]
 
     def version(self) -> int | None:
@@ -141,7 +166,7 @@ class Hints:
     def size(self, name: str) -> int:
         """How many bytes a file of hints has."""
         with contextlib.suppress(OSError):
-            return os.lstat(f"{self._place}/{name}").st_size
+            return os.lstat(self.path(name)).st_size
         return 0
 
     def known_names(self) -> set[str]:
@@ -157,9 +182,25 @@ class Hints:
         }
 
     def now(self) -> Now | None:
-        """How the runs stand that are known; None where nobody knows."""
+        """How the runs stand that are known; None where nobody knows.
+
+        Each is a file of its own, so that what was read of one is remembered.
+        """
         try:
-            data = read_regular(f"{self._place}/{NOW}", at_most=_MOST_BYTES, follow=False)
+            found = os.lstat(self.path(NOW))
+        except OSError:
+            return None
+        shown, last = _shown(found), self._last_now
+        if last is not None and last[0] == shown:
+            return last[1]
+        now = self._read_now()
+        if abs(time.time() - found.st_mtime) > TICK_SECONDS:
+            self._last_now = shown, now
+        return now
+
+    def _read_now(self) -> Now | None:
+        try:
+            data = read_regular(self.path(NOW), at_most=_MOST_BYTES, follow=False)
             (body,) = bodies(data)  # all in one line, which is whole or says nothing
             mark, names, newest = (body or b"").split(b" ", 2)
             if mark != b"W":
@@ -183,7 +224,7 @@ class Hints:
 
     def segments(self) -> list[str]:
         """The files of facts, oldest first."""
-        place = f"{self._place}/{FACTS}"
+        place = self.path(FACTS)
         try:
             if stat.S_ISDIR(os.lstat(self._place).st_mode) and not os.path.islink(place):
                 return sorted(f"{FACTS}/{name}" for name in os.listdir(place) if name.isdigit())
@@ -198,7 +239,7 @@ class Hints:
         if self.place.is_symlink():
             raise NotADirectoryError
         (self.place / FACTS).mkdir(parents=True, exist_ok=True)
-        if not os.path.lexists(f"{self._place}/{WHOLE}"):
+        if not os.path.lexists(self.path(WHOLE)):
             self.append(WHOLE, ())
             self.write_now(Now(frozenset(), None))
 
@@ -217,7 +258,7 @@ class Hints:
         flags = (
             os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         )
-        descriptor = os.open(f"{self._place}/{name}", flags, 0o666)
+        descriptor = os.open(self.path(name), flags, 0o666)
         try:
             text = b"\n" + b"".join(lines)
             if os.write(descriptor, text) < len(text):
@@ -249,8 +290,8 @@ class Hints:
 
     def confirm_whole(self) -> None:
         """Say that no file of hints is missing."""
-        date = _digest(os.lstat(self._place), 29) * _SECOND
-        os.utime(f"{self._place}/{WHOLE}", ns=(date, date), follow_symlinks=False)
+        date = _date_of_hints(os.lstat(self._place)) * _SECOND
+        os.utime(self.path(WHOLE), ns=(date, date), follow_symlinks=False)
 
     def write_seen(self, open_names: Iterable[str] | None) -> None:
         """Begin ``seen`` anew, with the runs that are left open; None where there are too many."""
@@ -267,7 +308,7 @@ class Hints:
 
     def write_now(self, now: Now) -> None:
         """Say how the runs stand that are known; with very many open, that nobody knows."""
-        place = f"{self._place}/{NOW}"
+        place = self.path(NOW)
         if len(now.running) > MOST_OPEN:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(place)
@@ -307,6 +348,22 @@ def _name_in(text: str) -> str:
 def run_ids(names: Iterable[str]) -> set[str]:
     """The run ids that file names stand for."""
     return {name.removesuffix(SUFFIX) for name in names}
+
+
+def _shown(found: os.stat_result) -> tuple[int, ...]:
+    """What tells a file or folder from what it was before."""
+    return (found.st_mtime_ns, found.st_ctime_ns, found.st_ino, found.st_size, found.st_mode)
+
+
+def _date_of_task(found: os.stat_result) -> int:
+    """What stands for a task's folder: seconds of a date before 2038."""
+    # Who puts an older copy of the folder over it sets its date back, but not this one.
+    return _digest(found, 31, found.st_ctime_ns)
+
+
+def _date_of_hints(found: os.stat_result) -> int:
+    """What stands for a folder of hints: nanoseconds of a second."""
+    return _digest(found, 29)
 
 
 def _digest(found: os.stat_result, bits: int, *more: int) -> int:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ubunye_core.stores.files.place import SUFFIX
 
 _SHOWS_ITS_START = re.compile(
-    rb"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
+    r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
 )
 _FORM = b"00000000-0000-0000-0000-000000000000.json"
 _DIGITS_AS_0 = bytes.maketrans(b"0123456789abcdef", b"0" * 16)
@@ -34,7 +34,7 @@ class Listing:
 
 def shows_start(name: str) -> bool:
     """Whether a file name is an id of version 7."""
-    return _SHOWS_ITS_START.fullmatch(os.fsencode(name)) is not None
+    return _SHOWS_ITS_START.fullmatch(name) is not None
 
 
 def told_apart(entries: list[bytes]) -> Listing:
@@ -46,7 +46,7 @@ def told_apart(entries: list[bytes]) -> Listing:
     ):
         rest = [name for name in entries if len(name) != length]
     else:
-        usual = list(filter(_SHOWS_ITS_START.fullmatch, usual))
+        usual = [name for name in usual if shows_start(os.fsdecode(name))]
         rest = list(set(entries).difference(usual))
     suffix = SUFFIX.encode()
     others = (name for name in rest if name.endswith(suffix) and not name.startswith(b"."))

@@ -39,7 +39,7 @@ class Lookup:
         keys, wanted = wanted_keys(batch), Batch.of(batch)
         if keys is None or not (whole or keys):
             return None
-        hints = Hints(self._place.folder(task))
+        hints = self._facts.of(task).hints
         if whole:
             keys = [batch_key(wanted), *keys]
             kind, by = "b", keys[:1]
@@ -59,10 +59,11 @@ class Lookup:
 
     def of_attempt(self, task: str, attempt: Orchestrator) -> Found:
         """The receipts of a task that stand for this attempt."""
-        hints, key = Hints(self._place.folder(task)), attempt_key(attempt)
+        facts, key = self._facts.of(task), attempt_key(attempt)
+        hints = facts.hints
         named = self._named(hints, "a", [key], [key])
         if named is None:
-            named = self._all_but(hints, self._facts.of(task, hints), key)
+            named = self._all_but(hints, facts, key)
         receipts, unreadable = [], []
         for run_id in named:
             seen, _ = look(f"{hints.folder}/{run_id}{SUFFIX}", task)

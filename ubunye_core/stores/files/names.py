@@ -27,7 +27,7 @@ A_MOMENT = 1_000_000
 SKEW = 5 * 60 * 1_000_000
 ANY_TIME = 1 << 62
 _FIRST_FEW = 256
-_TAIL_BYTES = 16_384
+_TAIL_BYTES = 2_048
 
 
 class HintsFailError(Exception):
@@ -58,12 +58,7 @@ def by_name(names: Sequence[bytes], since: datetime | None, few: bool) -> Iterat
         since: Those that cannot have started at this instant or later are left out.
         few: Whether a few of the newest are likely to be all that is looked at.
     """
-    if since is not None:
-        first = (microseconds(since) - A_MOMENT) // MILLISECOND
-        if first > 0:
-            text = b"%012x" % first
-            first_name = b"%b-%b" % (text[:8], text[8:])
-            names = [name for name in names if name >= first_name]
+    names = begun_since(names, since)
     done = 0
     if few and len(names) > 2 * _FIRST_FEW:
         newest = heapq.nlargest(_FIRST_FEW, names)
@@ -71,6 +66,21 @@ def by_name(names: Sequence[bytes], since: datetime | None, few: bool) -> Iterat
         yield from map(_candidate, map(bytes.decode, newest))
     for name in sorted(names, reverse=True)[done:]:
         yield _candidate(name.decode())
+
+
+def begun_since(names: Sequence[bytes], since: datetime | None) -> Sequence[bytes]:
+    """Those names that show their start, but for what cannot have started at this instant or later.
+
+    Args:
+        names: File names that show their start.
+        since: The instant; None means all.
+    """
+    first = 0 if since is None else (microseconds(since) - A_MOMENT) // MILLISECOND
+    if first <= 0:
+        return names
+    text = b"%012x" % first
+    first_name = b"%b-%b" % (text[:8], text[8:])
+    return [name for name in names if name >= first_name]
 
 
 def _candidate(name: str) -> Candidate:

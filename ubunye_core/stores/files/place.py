@@ -51,13 +51,17 @@ class Place:
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""
+        return sorted(filter(self._has_receipts, self.folders()))
+
+    def folders(self) -> list[str]:
+        """Every task that has a folder, with a receipt in it or without."""
         named = [
             f"{usecase}/{package}/{task}"
             for usecase in self._folders(self.root)
             for package in self._folders(self.root / usecase)
             for task in self._folders(self.root / usecase / package)
         ]
-        return sorted(task for task in named if is_task(task) and self._has_receipts(task))
+        return list(filter(is_task, named))
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[None]:

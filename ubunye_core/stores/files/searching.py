@@ -113,9 +113,8 @@ class Search:
 
     def _with(self, task: str, answer: _Answer) -> _Answer:
         """The answer with the receipts of one more task."""
-        folder = self._place.folder(task)
-        hints = Hints(folder)
-        facts = self._facts.of(task, hints)
+        facts = self._facts.of(task)
+        hints = facts.hints
         if _all_ended_before(self._asked.since, hints):
             return answer
         before = list(answer.receipts), list(answer.unreadable)
@@ -123,7 +122,7 @@ class Search:
             quick = by_hints(hints)
             try:
                 if quick is not None:
-                    self._look_at(task, quick, facts, answer, is_quick=True)
+                    self._look_at(task, hints, quick, facts, answer, is_quick=True)
                     return answer
             except HintsFailError:
                 answer = _Answer(self._asked, list(before[0]), list(before[1]))
@@ -151,12 +150,13 @@ class Search:
             reverse=True,
         )
         return self._look_at(
-            task, candidates, facts, answer, is_quick=False, trust_dates=trust_dates
+            task, hints, candidates, facts, answer, is_quick=False, trust_dates=trust_dates
         )
 
     def _look_at(
         self,
         task: str,
+        hints: Hints,
         candidates: Iterator[Candidate],
         facts: TaskFacts,
         answer: _Answer,
@@ -168,7 +168,7 @@ class Search:
 
         Where dates are trusted, False as soon as a run is newer than its file: they may not be.
         """
-        folder, skipping = str(self._place.folder(task)), _Skipping(self._asked, self._keys, facts)
+        folder, skipping = str(hints.folder), _Skipping(self._asked, self._keys, facts)
         few = is_quick or self._asked.limit is not None
         for each in candidates:
             if answer.is_beyond(each.newest):

@@ -27,10 +27,11 @@ _SUCCESS = OF_STATUS[Status.SUCCESS]
 
 def settled(task: str, place: Place, facts: Facts) -> Settled | None:
     """The newest run of a task, if it is certain which of its runs have not ended."""
-    hints = Hints(place.folder(task))
+    known_of_task = facts.of(task)
+    hints = known_of_task.hints
     now = hints.now() if hints.state().open_runs == frozenset() else None
     known = None if now is None else _by_what_is_known(task, hints, now)
-    return known or _among_the_newest(task, hints, facts.of(task, hints), place)
+    return known or _among_the_newest(task, hints, known_of_task, place)
 
 
 def _by_what_is_known(task: str, hints: Hints, now: Now) -> Settled | None:

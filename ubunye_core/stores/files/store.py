@@ -42,7 +42,8 @@ class FileStore:
     """
 
     def __init__(self, root: Path) -> None:
-        self._place, self._facts = Place(root), Facts()
+        self._place = Place(root)
+        self._facts = Facts(self._place)
         self.root = self._place.root
         self.url = self.root.as_uri()
         self._writing = Writing(self._place)
@@ -94,7 +95,7 @@ class FileStore:
         if task is not None:
             check_task(task)
         with self._place.reading():
-            tasks = self._place.tasks() if task is None else [task]
+            tasks = self._place.folders() if task is None else [task]
             return Search(self._place, self._facts, Asked(status, since, batch, limit)).among(tasks)
 
     def tasks(self) -> list[str]:

@@ -38,7 +38,7 @@ names = st.one_of(
 )
 
 
-@settings(derandomize=True, max_examples=300)
+@settings(derandomize=True, max_examples=100)
 @given(st.lists(names, unique=True, max_size=30), st.booleans())
 def test_many_names_are_told_apart_as_each_alone(entries: list[bytes], among_many: bool) -> None:
     alone = [told_apart([each]) for each in entries]
