@@ -22,13 +22,16 @@ from ubunye_core.hashing import Fingerprint, fingerprint
 from ubunye_core.masking import masked_url
 from ubunye_core.questions import (
     Health,
+    IfHeld,
     OnFailed,
     Patience,
+    Policy,
     Requirement,
     RequirementAnswer,
     RequirementLike,
     RunAnswer,
     RunRefusedError,
+    RunSkippedError,
     TaskHealth,
     UpstreamAnswer,
     UpstreamNotMetError,
@@ -64,6 +67,7 @@ if TYPE_CHECKING:
     from ubunye_core.questions.maintenancefiles import read_maintenance
     from ubunye_core.questions.plan import Plan, plan_backfill
     from ubunye_core.questions.planned import Action, Catchup, Include, PlannedWindow, ToCatchUp
+    from ubunye_core.questions.policyfiles import read_policy
     from ubunye_core.questions.schedulefiles import read_calendar, read_schedule
     from ubunye_core.questions.slots import SlotAnswer, Suggestion, check_slot, suggest_slot
     from ubunye_core.questions.stats import Stats, Stretch, TaskStats, Trend, task_stats
@@ -97,6 +101,7 @@ _LATER = {
     "ubunye_core.questions.maintenancefiles": ("read_maintenance",),
     "ubunye_core.questions.plan": ("Plan", "plan_backfill"),
     "ubunye_core.questions.planned": ("Action", "Catchup", "Include", "PlannedWindow", "ToCatchUp"),
+    "ubunye_core.questions.policyfiles": ("read_policy",),
     "ubunye_core.questions.schedulefiles": ("read_calendar", "read_schedule"),
     "ubunye_core.questions.slots": ("SlotAnswer", "Suggestion", "check_slot", "suggest_slot"),
     "ubunye_core.questions.stats": ("Stats", "Stretch", "TaskStats", "Trend", "task_stats"),
@@ -148,6 +153,7 @@ __all__ = [
     "Found",
     "Health",
     "Held",
+    "IfHeld",
     "ImportedLedger",
     "Include",
     "InvalidNameError",
@@ -165,6 +171,7 @@ __all__ = [
     "Pin",
     "Plan",
     "PlannedWindow",
+    "Policy",
     "PrunedStore",
     "PrunedTask",
     "Receipt",
@@ -180,6 +187,7 @@ __all__ = [
     "Run",
     "RunAnswer",
     "RunRefusedError",
+    "RunSkippedError",
     "Schedule",
     "ScheduledWindow",
     "Slot",
@@ -228,6 +236,7 @@ __all__ = [
     "prune_store",
     "read_calendar",
     "read_maintenance",
+    "read_policy",
     "read_requirements",
     "read_schedule",
     "record_run",

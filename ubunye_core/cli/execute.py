@@ -25,7 +25,6 @@ from ubunye_core.cli.waiting import ask_and_wait
 from ubunye_core.errors import ClaimLostError, ConfigError
 from ubunye_core.masking import masked_text
 from ubunye_core.questions import Requirement, RunRefusedError, UpstreamNotMetError, Verdict
-from ubunye_core.questions.guard import LEASE
 from ubunye_core.recording import Recording, Run, record_run
 from ubunye_core.stores.url import STORE_VARIABLE
 
@@ -122,7 +121,7 @@ def execute(
         store=place.store,
         guard=guard,
         rerun=rerun,
-        lease=LEASE if lease is None else lease,
+        lease=lease,
         scheduled=scheduled,
         reason=None if reason is None else masked_text(reason),
         code=code_file(command) or NO_CODE,

@@ -1,8 +1,9 @@
 """What can be asked about receipts. Windows and plans are asked for by their modules."""
 
 from ubunye_core.questions.answer import Verdict
-from ubunye_core.questions.guard import RunAnswer, RunRefusedError, claim, may_run
+from ubunye_core.questions.guard import RunAnswer, RunRefusedError, RunSkippedError, claim, may_run
 from ubunye_core.questions.health import Health, job_health
+from ubunye_core.questions.policy import IfHeld, Policy
 from ubunye_core.questions.requirements import (
     OnFailed,
     Requirement,
@@ -22,13 +23,16 @@ from ubunye_core.questions.wait import Patience, wait_for_upstream
 
 __all__ = [
     "Health",
+    "IfHeld",
     "OnFailed",
     "Patience",
+    "Policy",
     "Requirement",
     "RequirementAnswer",
     "RequirementLike",
     "RunAnswer",
     "RunRefusedError",
+    "RunSkippedError",
     "TaskHealth",
     "UpstreamAnswer",
     "UpstreamNotMetError",

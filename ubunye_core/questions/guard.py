@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ubunye_core.batch import comparable, shown, texts_of
 from ubunye_core.errors import ConfigError, StoreUnavailableError, UbunyeError
 from ubunye_core.masking import masked_variables
 from ubunye_core.names import check_task
 from ubunye_core.questions.answer import MEND, Moment, Verdict, named, unavailable, view
-from ubunye_core.receipt import Receipt, Status
+from ubunye_core.questions.policy import LEASE
+from ubunye_core.receipt import Receipt, Status, Window
 from ubunye_core.stores.capabilities import GivesClaims
 from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import duration, to_the_second
 
-LEASE = timedelta(minutes=15)
+if TYPE_CHECKING:
+    from ubunye_core.questions.order import Order
+    from ubunye_core.questions.window_state import WindowAnswer
+    from ubunye_core.schedules import Schedule
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +39,11 @@ class RunAnswer:
     """Who runs it."""
     finished_by: str | None = None
     """The run that has finished it."""
+    before: WindowAnswer | None = None
+    """The window that must succeed first, and how it stands; looked for where runs are ordered."""
     unreadable: tuple[Unreadable, ...] = ()
+    retryable: bool = False
+    """Whether asking again may help: the store could not answer."""
 
     def __bool__(self) -> bool:
         return self.verdict is Verdict.PASS
@@ -52,12 +60,19 @@ class RunRefusedError(UbunyeError, RuntimeError):
         return type(self), (self.answer,)
 
 
+class RunSkippedError(RunRefusedError):
+    """A run does not start, for another run holds its batch, and it was told to skip then."""
+
+
 def may_run(
     task: str,
     variables: Mapping[str, object] | None = None,
     *,
     store: StoreLike = None,
     rerun: bool = False,
+    ordered: bool = False,
+    schedule: Schedule | Sequence[Schedule] | None = None,
+    window: Window | None = None,
     now: datetime | str | None = None,
 ) -> RunAnswer:
     """Whether a batch of a task may be run now: it is not finished, and nobody runs it.
@@ -69,6 +84,12 @@ def may_run(
         variables: The variables of the run; they name the batch, and ``mode`` beside it.
         store: Where the receipts are: a store or its URL; by default what ``UBUNYE_STORE`` names.
         rerun: Whether a finished batch may be run again.
+        ordered: Whether the window before this one must have succeeded, by the schedule. What the
+            calendar excludes, and what a run decided to skip, is passed over; the first window of
+            the schedule has none before it.
+        schedule: With ``ordered``, the schedule of the task, or its versions; with a ``start``.
+        window: With ``ordered``, the window of the run; by default what the schedule's
+            ``variable`` names.
         now: The instant to answer for; None is the clock.
 
     Returns:
@@ -79,7 +100,7 @@ def may_run(
         ConfigError: an argument is wrong, or this store gives no claims.
     """
     opened, moment = store_of(store), Moment.of(now)
-    key = key_of(task, variables)
+    key, order = key_of(task, variables), _order(ordered, schedule, window)
     gives = _gives_claims(opened)
     try:
         held = gives.holder(key)
@@ -87,7 +108,7 @@ def may_run(
         return _unavailable(key, opened, error, moment)
     if held is not None:
         return _is_held(key, held, moment)
-    return _unless_finished(key, opened, moment, rerun)
+    return _unless_refused(key, opened, moment, rerun, order)
 
 
 def claim(
@@ -98,6 +119,9 @@ def claim(
     store: StoreLike = None,
     lease: timedelta | str = LEASE,
     rerun: bool = False,
+    ordered: bool = False,
+    schedule: Schedule | Sequence[Schedule] | None = None,
+    window: Window | None = None,
 ) -> Claim | RunAnswer:
     """Take the right to run a batch, or learn why not: exactly one of any number takes it.
 
@@ -108,6 +132,9 @@ def claim(
         store: Where the receipts are: a store or its URL; by default what ``UBUNYE_STORE`` names.
         lease: How long the right lasts without a renewal; then another run may take it over.
         rerun: Whether a finished batch may be run again.
+        ordered: As for ``may_run``, like the two that follow.
+        schedule: The schedule of the task.
+        window: The window of the run.
 
     Returns:
         A claim, which is true and has the fencing token; or an answer, which is false.
@@ -117,12 +144,17 @@ def claim(
     """
     opened, moment = store_of(store), Moment.of(None)
     key, gives = key_of(task, variables), _gives_claims(opened)
+    order = _order(ordered, schedule, window)
     try:
         taken = gives.claim(key, run_id=run_id, lease=duration(lease, what="lease"))
         if isinstance(taken, Held):
             return _is_held(key, taken, moment)
         # Only now: a run that finished a moment ago gave its claim back after its end was saved.
-        answer = _unless_finished(key, opened, Moment.of(None), rerun)
+        try:
+            answer = _unless_refused(key, opened, Moment.of(None), rerun, order)
+        except BaseException:
+            gives.release(taken)
+            raise
         if answer.verdict is not Verdict.PASS:
             gives.release(taken)
             return answer
@@ -147,6 +179,45 @@ def _gives_claims(store: ReceiptStore) -> GivesClaims:
             hint="Use a folder, a bucket, a SQL database, Delta without Spark, or a ledger.",
         )
     return cast(GivesClaims, store)
+
+
+def _order(
+    ordered: bool, schedule: Schedule | Sequence[Schedule] | None, window: Window | None
+) -> Order | None:
+    """The order in which runs are wanted; None where any will do."""
+    if not ordered:
+        if schedule is not None:
+            raise ConfigError("'schedule' says in which order.", hint="Give ordered=True, too.")
+        return None
+    from ubunye_core.questions.order import Order
+
+    if schedule is None:
+        return Order((), window)
+    return Order(tuple(schedule) if isinstance(schedule, Sequence) else (schedule,), window)
+
+
+def _unless_refused(
+    key: ClaimKey, store: ReceiptStore, moment: Moment, rerun: bool, order: Order | None
+) -> RunAnswer:
+    """Yes, unless the batch is finished, or it is not its turn, or either cannot be told."""
+    answer = _unless_finished(key, store, moment, rerun)
+    if order is None or answer.verdict is not Verdict.PASS:
+        return answer
+    try:
+        turn = order.turn(key, store, moment)
+    except StoreUnavailableError as error:
+        return _unavailable(key, store, error, moment)
+    if turn.verdict is Verdict.PASS:
+        return replace(answer, before=turn.before)
+    return RunAnswer(
+        task=key.task,
+        key=key,
+        verdict=turn.verdict,
+        reason=turn.reason,
+        now=moment.now,
+        before=turn.before,
+        unreadable=turn.unreadable,
+    )
 
 
 def _unless_finished(key: ClaimKey, store: ReceiptStore, moment: Moment, rerun: bool) -> RunAnswer:
@@ -215,7 +286,7 @@ def _unavailable(
     bad = unavailable(store, error)
     return RunAnswer(
         task=key.task, key=key, verdict=Verdict.UNKNOWN, reason=bad.why, now=moment.now,
-        unreadable=(bad,),
+        unreadable=(bad,), retryable=True,
     )  # fmt: skip
 
 

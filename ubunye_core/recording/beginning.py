@@ -13,9 +13,9 @@ from ubunye_core.errors import ReceiptNotFoundError
 from ubunye_core.masking import clean_text, masked_variables, secrets_of
 from ubunye_core.questions.answer import CLOCK_SKEW
 from ubunye_core.questions.requirements import Requirement
-from ubunye_core.receipt import Orchestrator, Receipt, Status, TriggeredBy, Window
-from ubunye_core.recording.circumstances import circumstances
-from ubunye_core.recording.guarding import Guarding
+from ubunye_core.receipt import Orchestrator, Receipt, Status, TriggeredBy, TriggerKind, Window
+from ubunye_core.recording.circumstances import circumstances, with_actor
+from ubunye_core.recording.terms import Terms
 from ubunye_core.runids import new_run_id, run_id_of_attempt, time_in
 from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.times import utc_now
@@ -40,8 +40,8 @@ class Arguments:
     heartbeat_every: timedelta | None
     with_message: bool
     """Whether the message of an exception is recorded."""
-    guard: Guarding | None
-    """Whether the run must have its batch to itself, and how."""
+    terms: Terms
+    """What must be so for the run to begin."""
     how_it_ended: Callable[[BaseException], Status | None] | None
 
 
@@ -80,6 +80,8 @@ def begun(
     started_at = now if run_id is None else time_in(run_id) or now
     secrets = secrets_of(variables)
     trigger = given.triggered_by
+    if trigger.kind is TriggerKind.MANUAL:
+        trigger = with_actor(trigger)  # a scheduler may not know who started it
     if trigger.reason is not None:
         trigger = replace(trigger, reason=clean_text(trigger.reason, secrets))
     receipt = Receipt(

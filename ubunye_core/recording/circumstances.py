@@ -1,16 +1,18 @@
-"""On what code, machine and packages a run takes place."""
+"""On what code, machine and packages a run takes place, and who runs it."""
 
 from __future__ import annotations
 
 import logging
 import os
 import socket
+import sys
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
 from ubunye_core.hashing import code_hash, environment, environment_hash
-from ubunye_core.receipt import Json, Recorder
+from ubunye_core.receipt import Json, Recorder, TriggeredBy
 
 log = logging.getLogger("ubunye_core.recording")
 DISTRIBUTION = "ubunye-receipts"
@@ -54,11 +56,47 @@ def _recorder() -> Recorder:
         return Recorder(name=DISTRIBUTION, version="unknown")
 
 
-def os_user() -> str | None:
-    """The user of this process, as the operating system knows it."""
-    import getpass
+def with_actor(trigger: TriggeredBy) -> TriggeredBy:
+    """What started a run, with the user of this process where nobody else is named.
 
+    In a notebook or job of Databricks that is the user as whom it runs there.
+    """
+    if trigger.actor:
+        return trigger
+    user = databricks_user()
+    if user is not None:
+        return replace(trigger, actor=user, asserted_by="databricks")
+    return replace(trigger, actor=os_user(), asserted_by="os-user")
+
+
+def os_user() -> str:
+    """The user of this process, as the operating system knows it.
+
+    Not what the environment says (``USER``, ``LOGNAME``), which whoever starts a process chooses. A
+    user without a name, as containers have them, is ``uid 1000``.
+    """
     try:
+        import pwd
+    except ImportError:  # Windows
+        import getpass
+
         return getpass.getuser()
-    except (OSError, KeyError, ImportError):
+    number = os.getuid()
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return f"uid {number}"
+
+
+def databricks_user() -> str | None:
+    """The user as whom a notebook or a job of Databricks runs; None anywhere else."""
+    shell = sys.modules.get("IPython")
+    if shell is None or "DATABRICKS_RUNTIME_VERSION" not in os.environ:
+        return None
+    try:
+        tools = shell.get_ipython().user_ns["dbutils"]
+        context = tools.notebook.entry_point.getDbutils().notebook().getContext()
+        return str(context.userName().get()) or None
+    except Exception as error:  # an older runtime, a worker: the system's user remains
+        log.info("The user of Databricks cannot be told: %s", type(error).__name__)
         return None

@@ -35,7 +35,7 @@ def close_run(
     receipt = store.load(task, run_id)
     if receipt.status.is_final:
         raise ConfigError(f"Run {receipt.run_id} of {task} has ended already: {receipt.status}.")
-    by = actor or os_user() or "an unknown user"
+    by = actor or os_user()
     closed = replace(
         receipt,
         status=Status.INTERRUPTED,

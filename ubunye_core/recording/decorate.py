@@ -1,7 +1,8 @@
 """A function whose every call is recorded: plain, async, or a generator of either kind.
 
 A function that only returns a coroutine or a generator (one that another decorator wraps, an
-object that is called) has done nothing yet: its recording ends when that has run.
+object that is called) has done nothing yet: its recording ends when that has run. A call that is
+skipped, for another run holds its batch, returns None.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import inspect
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from ubunye_core.questions.guard import RunSkippedError
 from ubunye_core.recording.run import Run
 
 if TYPE_CHECKING:
@@ -41,7 +43,9 @@ def recorded_calls(
     @functools.wraps(function)
     def plain(*args: Any, **kwargs: Any) -> Any:
         with contextlib.ExitStack() as recording:
-            run = recording.enter_context(recording_of(function, args, kwargs))
+            run = _begun(recording, recording_of(function, args, kwargs))
+            if run is None:
+                return None
             args, kwargs = with_run(run, args, kwargs)
             result = function(*args, **kwargs)
             to_the_end = _to_the_end_of(result)
@@ -49,19 +53,28 @@ def recorded_calls(
 
     @functools.wraps(function)
     def generator(*args: Any, **kwargs: Any) -> Any:
-        with recording_of(function, args, kwargs) as run:
+        with contextlib.ExitStack() as recording:
+            run = _begun(recording, recording_of(function, args, kwargs))
+            if run is None:
+                return None
             args, kwargs = with_run(run, args, kwargs)
             return (yield from function(*args, **kwargs))
 
     @functools.wraps(function)
     async def coroutine(*args: Any, **kwargs: Any) -> Any:
-        with recording_of(function, args, kwargs) as run:
+        with contextlib.ExitStack() as recording:
+            run = _begun(recording, recording_of(function, args, kwargs))
+            if run is None:
+                return None
             args, kwargs = with_run(run, args, kwargs)
             return await function(*args, **kwargs)
 
     @functools.wraps(function)
     async def async_generator(*args: Any, **kwargs: Any) -> Any:
-        with recording_of(function, args, kwargs) as run:
+        with contextlib.ExitStack() as recording:
+            run = _begun(recording, recording_of(function, args, kwargs))
+            if run is None:
+                return
             args, kwargs = with_run(run, args, kwargs)
             async with contextlib.aclosing(function(*args, **kwargs)) as items:
                 async for item in items:
@@ -79,6 +92,14 @@ def recorded_calls(
             parameters=[each for each in parameters if each.name != PARAMETER]
         )
     return cast("Function", wrapper)
+
+
+def _begun(stack: contextlib.ExitStack, recording: Recording) -> Run | None:
+    """The run that begins here, and ends with the stack; None where it is skipped."""
+    try:
+        return stack.enter_context(recording)
+    except RunSkippedError:
+        return None
 
 
 def _to_the_end_of(result: object) -> Callable[[contextlib.ExitStack, Any], Any] | None:

@@ -28,7 +28,8 @@ class Ending:
 
 def ending_of(run: Run, error: BaseException | None, given: Arguments) -> Ending:
     """How a run ended whose block was left by this exception, or by none."""
-    if isinstance(error, UpstreamNotMetError | RunRefusedError):
+    of_another = isinstance(error, RunRefusedError) and error.answer.task != run.task
+    if isinstance(error, UpstreamNotMetError | RunRefusedError) and not of_another:
         return Ending(Status.SKIPPED, "refused", run.clean(error.answer.reason))
     status = Status.SUCCESS if error is None else _meaning(error, given)
     if status is Status.SUCCESS:

@@ -4,30 +4,54 @@ from __future__ import annotations
 
 import logging
 import threading
-from dataclasses import dataclass
-from datetime import timedelta
+from functools import partial
 from typing import cast
 
 from ubunye_core.errors import ClaimLostError
 from ubunye_core.masking import error_text
-from ubunye_core.questions.guard import RunAnswer, RunRefusedError, claim
+from ubunye_core.questions.answer import Verdict
+from ubunye_core.questions.guard import (
+    RunAnswer,
+    RunRefusedError,
+    RunSkippedError,
+    claim,
+    key_of,
+)
+from ubunye_core.questions.policy import IfHeld
+from ubunye_core.questions.waitclaim import wait_for_claim
+from ubunye_core.receipt import TriggerKind
 from ubunye_core.recording.run import Run
+from ubunye_core.recording.terms import Guarding
 from ubunye_core.stores.capabilities import GivesClaims
 from ubunye_core.stores.claims import Claim
-from ubunye_core.times import in_words
+from ubunye_core.times import in_words, utc_now
 
 log = logging.getLogger("ubunye_core.recording")
 RENEWALS_IN_A_LEASE = 3
 
 
-@dataclass(frozen=True)
-class Guarding:
-    """How a run is guarded."""
+def check_reason(run: Run) -> None:
+    """Refuse a run that is started by hand, and does not say why.
 
-    lease: timedelta
-    """How long it may be silent before another run takes over."""
-    rerun: bool
-    """Whether a batch that has succeeded may be run again."""
+    Raises:
+        RunRefusedError: it is one.
+    """
+    by = run.receipt.triggered_by
+    is_manual = by is None or by.kind is TriggerKind.MANUAL
+    if not is_manual or (by is not None and by.reason and by.reason.strip()):
+        return
+    who = f" by {by.actor}" if by is not None and by.actor else ""
+    raise RunRefusedError(
+        RunAnswer(
+            task=run.task,
+            key=key_of(run.task, run.variables),
+            verdict=Verdict.FAIL,
+            reason=f"{run.task} is started by hand{who}, and its policy wants a reason. "
+            "Try: reason='...' (in a shell --reason '...'), or scheduled=True (--scheduled) if a "
+            "schedule starts it.",
+            now=utc_now(),
+        )
+    )
 
 
 class Guard:
@@ -42,27 +66,46 @@ class Guard:
         )
 
     def take(self) -> None:
-        """Take the claim, and begin to renew it.
+        """Take the claim, waiting for it if the run is to, and begin to renew it.
 
         Raises:
-            RunRefusedError: the batch is finished, is being run, or it cannot be told.
-            ConfigError: the store gives no claims.
+            RunRefusedError: the batch is finished, is being run, or it cannot be told; or the
+                window before it has not succeeded.
+            RunSkippedError: it is being run, and is to be skipped then.
+            ConfigError: the store gives no claims; or the run does not say its window, and must.
         """
-        run, guarding = self._run, self._guarding
-        if guarding is None:
+        if self._guarding is None:
             return
-        taken = claim(
+        taken = self._taken(self._guarding)
+        if isinstance(taken, RunAnswer):
+            skips = self._guarding.if_held is IfHeld.SKIP and taken.holder is not None
+            raise (RunSkippedError if skips else RunRefusedError)(taken)
+        self._claim = taken
+        self._thread.start()
+
+    def _taken(self, guarding: Guarding) -> Claim | RunAnswer:
+        run = self._run
+        take = partial(
+            claim,
             run.task,
             run.variables,
             run_id=run.run_id,
             store=run.store,
             lease=guarding.lease,
             rerun=guarding.rerun,
+            ordered=guarding.schedule is not None,
+            schedule=guarding.schedule,
+            window=run.receipt.window,
         )
-        if isinstance(taken, RunAnswer):
-            raise RunRefusedError(taken)
-        self._claim = taken
-        self._thread.start()
+        if guarding.if_held is not IfHeld.WAIT:
+            return take()
+        with run.timed("wait for the claim"):
+            return wait_for_claim(
+                take,
+                until=guarding.until(run.started_at),
+                poll=guarding.poll,
+                on_look=lambda answer, _: log.info("%s", answer.reason),
+            )
 
     def stop(self) -> None:
         """Renew no more; waits a moment for a renewal that is under way."""

@@ -14,22 +14,22 @@ from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, Unpack
 
 from ubunye_core.batch import texts_of
 from ubunye_core.errors import ConfigError, ReceiptConflictError, UbunyeError
 from ubunye_core.masking import error_text, secrets_of
 from ubunye_core.names import check_run_id, check_task
-from ubunye_core.questions.guard import LEASE
 from ubunye_core.questions.requirements import RequirementLike, requirements_of
 from ubunye_core.receipt import Orchestrator, Receipt, Status, TriggeredBy, TriggerKind, Window
 from ubunye_core.recording.beginning import Arguments, begun
-from ubunye_core.recording.circumstances import os_user
+from ubunye_core.recording.circumstances import with_actor
 from ubunye_core.recording.ending import ending_of
-from ubunye_core.recording.guarding import Guard, Guarding
+from ubunye_core.recording.guarding import Guard, check_reason
 from ubunye_core.recording.heartbeat import Heartbeat, heartbeat_of
 from ubunye_core.recording.run import Run
 from ubunye_core.recording.termination import Termination
+from ubunye_core.recording.terms import GuardTerms, PolicyLike, terms_of
 from ubunye_core.stores import ReceiptStore, open_store
 from ubunye_core.times import duration
 
@@ -48,8 +48,7 @@ def record_run(
     store: ReceiptStore | str | os.PathLike[str] | None = None,
     requires: RequirementLike | Iterable[RequirementLike] | None = None,
     guard: bool = False,
-    rerun: bool = False,
-    lease: timedelta | str = LEASE,
+    policy: PolicyLike | None = None,
     window: Window | None = None,
     triggered_by: TriggeredBy | None = None,
     scheduled: bool = False,
@@ -60,6 +59,7 @@ def record_run(
     heartbeat_every: timedelta | str | None = None,
     record_errors: Literal["message", "type"] = "message",
     how_it_ended: Callable[[BaseException], Status | None] | None = None,
+    **how_to_guard: Unpack[GuardTerms],
 ) -> Recording:
     """Record what runs inside a ``with`` block, or a decorated function.
 
@@ -84,8 +84,8 @@ def record_run(
         guard: Whether this run must have its batch to itself: it takes the claim on it, or the
             block is not entered and ``RunRefusedError`` is raised. If another run takes the claim
             over, the success of this one is not recorded, and ``ClaimLostError`` ends the block.
-        rerun: With ``guard``, whether a batch that has succeeded may be run again.
-        lease: With ``guard``, how long this run may be silent before another takes over.
+        policy: On what terms the task may be run; or a task's folder or YAML, where they stand.
+            A run that it refuses does not enter the block: ``RunRefusedError``.
         window: The period of data this run is for.
         triggered_by: Who or what started it; by default the user of this process, by hand.
         scheduled: Whether a schedule started it, where ``triggered_by`` is not given.
@@ -100,6 +100,13 @@ def record_run(
         record_errors: ``type`` keeps an exception's message out of the receipt.
         how_it_ended: What an exception means, for schedulers that skip or pause by raising.
             ``running`` leaves the run open; None is the ordinary meaning.
+        how_to_guard: With ``guard``, or a policy that guards: ``rerun=True`` runs a batch that has
+            succeeded again; ``if_held`` says what to do while another run holds the batch:
+            ``fail``; ``skip`` (``RunSkippedError``, and a decorated call returns None); ``wait``,
+            for as long as ``wait`` says or until the ``deadline``, with a ``poll`` between two
+            looks; ``lease`` is how long this run may be silent before another takes over;
+            ``ordered=True`` refuses a window before the one before it in the ``schedule`` has
+            succeeded.
 
     Raises:
         ConfigError: a name or value is wrong, or no store is named.
@@ -123,18 +130,10 @@ def record_run(
         if heartbeat_every is None
         else duration(heartbeat_every, what="heartbeat_every"),
         with_message=record_errors == "message",
-        guard=_guarding(guard, rerun, duration(lease, what="lease")),
+        terms=terms_of(guard, policy, how_to_guard),
         how_it_ended=how_it_ended,
     )
     return Recording(arguments, caller=Path(sys._getframe(1).f_code.co_filename))
-
-
-def _guarding(guard: bool, rerun: bool, lease: timedelta) -> Guarding | None:
-    if guard:
-        return Guarding(lease, rerun)
-    if rerun or lease != LEASE:
-        raise ConfigError("'rerun' and 'lease' say how to guard.", hint="Give guard=True, too.")
-    return None
 
 
 def _store(given: ReceiptStore | str | os.PathLike[str] | None) -> ReceiptStore | None:
@@ -152,7 +151,7 @@ def _of_type(type_: type[Part], given: Part | None, name: str) -> Part | None:
 
 def _by_hand(scheduled: bool, reason: str | None) -> TriggeredBy:
     kind = TriggerKind.SCHEDULE if scheduled else TriggerKind.MANUAL
-    return TriggeredBy(kind=kind, actor=os_user(), asserted_by="os-user", reason=reason)
+    return with_actor(TriggeredBy(kind=kind, reason=reason))
 
 
 class Recording:
@@ -177,11 +176,13 @@ class Recording:
         run = self._run = Run(receipt, store, variables, secrets_of(variables))
         self._heartbeat = Heartbeat(run, every, partial(_save, store))
         self._termination = Termination()
-        self._guard = Guard(run, given.guard)
+        self._guard = Guard(run, given.terms.guarding)
         try:
             self._termination.watch()
             _save(store, receipt)
             self._heartbeat.start()
+            if given.terms.require_reason:
+                check_reason(run)
             self._guard.take()
             if given.requires is not None:
                 run.require(given.requires)
