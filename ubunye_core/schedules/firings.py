@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import takewhile
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
@@ -13,7 +14,8 @@ from cronsim import CronSim, CronSimError
 from ubunye_core.errors import ConfigError
 from ubunye_core.schedules.days import ONE_DAY, midnight, still_midnight
 
-SHORTEST_INTERVAL = timedelta(minutes=1)
+ONE_MINUTE = timedelta(minutes=1)
+SHORTEST_INTERVAL = ONE_MINUTE
 
 
 class Firings(Protocol):
@@ -78,13 +80,21 @@ class Cron:
                 continue
             if firing == day:
                 for minute in minutes:
-                    if begins + minute >= moment:
-                        yield begins + minute
+                    at = begins + minute
+                    if at >= moment:
+                        yield at
                 firing = next(firing_days, None)
             day += ONE_DAY
 
     def one_by_one(self, moment: datetime, until: datetime) -> Iterator[datetime]:
-        """The firings from ``moment`` to ``until``, as the cron library tells them."""
+        """The firings from ``moment`` to ``until``, where the clocks change.
+
+        The cron library tells those at fixed times. With a step or every hour or minute it goes
+        by whole hours, and loses some where the clocks change by half of one (Lord Howe).
+        """
+        if any(field.startswith("*") for field in self.expression.split()[:2]):
+            yield from self._as_clocks_show(moment, until)
+            return
         last = None
         begin = (moment - timedelta(minutes=1)).astimezone(self.zone)
         for local in CronSim(self.expression, begin):
@@ -94,6 +104,24 @@ class Cron:
             if at >= moment and (last is None or at > last):
                 yield at
                 last = at
+
+    def _as_clocks_show(self, moment: datetime, until: datetime) -> Iterator[datetime]:
+        """Each instant at which a clock shows a time to fire at: two where it shows that twice."""
+        times = self._minutes_of_a_day()
+        last = until.astimezone(self.zone).date()
+        for day in self._firing_days(moment.astimezone(self.zone).date()):
+            if day > last:
+                return
+            shown = [datetime.combine(day, time()) + each for each in times]
+            found = {
+                local.replace(tzinfo=self.zone, fold=fold).astimezone(UTC)
+                for local in shown
+                for fold in (0, 1)
+            }
+            for at in sorted(found):
+                is_shown = at.astimezone(self.zone).replace(tzinfo=None) in shown
+                if is_shown and moment <= at < until:
+                    yield at
 
     def _minutes_of_a_day(self) -> list[timedelta]:
         """How long after midnight it fires, on a day on which it does."""
@@ -116,7 +144,8 @@ class Cron:
         for local in CronSim(self.expression, begin, reverse=True):
             at = local.astimezone(UTC)
             if at < moment:
-                return at
+                later = takewhile(lambda each: each < moment, self.after(at + ONE_MINUTE))
+                return max(later, default=at)
         return None
 
 
