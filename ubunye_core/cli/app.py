@@ -17,12 +17,15 @@ import click
 from ubunye_core.cli.calendar import calendar
 from ubunye_core.cli.execute import execute
 from ubunye_core.cli.exits import ExitCode, code_of_error
+from ubunye_core.cli.exportledger import export_ledger_file
 from ubunye_core.cli.fingerprints import hash_paths
 from ubunye_core.cli.health import health
+from ubunye_core.cli.importledger import import_ledger_file
 from ubunye_core.cli.mayrun import may_run_now
 from ubunye_core.cli.output import document, note, wrong
 from ubunye_core.cli.plan import plan
 from ubunye_core.cli.runs import close, list_runs, show
+from ubunye_core.cli.search import search
 from ubunye_core.cli.stats import stats
 from ubunye_core.cli.store import store
 from ubunye_core.cli.waitfor import wait_for
@@ -135,10 +138,13 @@ for _command in (
     calendar,
     may_run_now,
     list_runs,
+    search,
     show,
     close,
     execute,
     hash_paths,
+    import_ledger_file,
+    export_ledger_file,
     store,
 ):
     commands.add_command(_command)

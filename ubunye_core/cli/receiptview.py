@@ -71,7 +71,7 @@ def _facts(receipt: Receipt) -> Iterator[tuple[str, str]]:
     if not receipt.status.is_final and receipt.heartbeat_at is not None:
         yield "last heartbeat", in_iso(receipt.heartbeat_at)
     yield "triggered by", _who(receipt.triggered_by)
-    yield "why", (receipt.triggered_by.reason if receipt.triggered_by else None) or ""
+    yield "why", why_of(receipt)
     yield "orchestrator", _scheduler(receipt.orchestrator)
     yield "link", (receipt.orchestrator.url if receipt.orchestrator else None) or ""
     yield "rows", _counts(receipt.counts)
@@ -102,6 +102,11 @@ def _who(by: TriggeredBy | None) -> str:
     actor = f" by {by.actor}" if by.actor else ""
     vouched = f" ({by.asserted_by})" if by.asserted_by else ""
     return f"{by.kind.value}{actor}{vouched}"
+
+
+def why_of(receipt: Receipt) -> str:
+    """The reason that was given for a run; nothing where none was."""
+    return (receipt.triggered_by.reason if receipt.triggered_by else None) or ""
 
 
 def _scheduler(scheduler: Orchestrator | None) -> str:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import click
 
 from ubunye_core.batch import comparable
@@ -9,49 +12,79 @@ from ubunye_core.cli import options
 from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.output import document, json_text, note, say, say_unreadable
 from ubunye_core.cli.place import Place, takes_store
-from ubunye_core.cli.receiptview import COLUMNS, line_of, show_receipt
+from ubunye_core.cli.receiptview import COLUMNS, line_of, show_receipt, why_of
 from ubunye_core.cli.tables import table
 from ubunye_core.codec import as_json as receipt_json
 from ubunye_core.errors import ConfigError
-from ubunye_core.names import check_task_or_pattern, is_pattern
 from ubunye_core.questions.runs import find_run
+from ubunye_core.questions.search import SearchedRuns, StartedBy, search_runs
 from ubunye_core.questions.symptoms import Limits
-from ubunye_core.questions.tasks import fitting_tasks
-from ubunye_core.receipt import Receipt, Status
+from ubunye_core.receipt import Status
 from ubunye_core.recording import close_run
-from ubunye_core.stores import Found, Unreadable
-from ubunye_core.stores.select import select
+from ubunye_core.stores import Found
 from ubunye_core.times import in_words, utc_now
 
 _task = click.option("--task", metavar="TASK", help="The run's task; without it, all are searched.")
 
 
-@click.command("list")
-@click.argument("tasks", nargs=-1, required=True, metavar="TASK|PATTERN...")
-@click.option(
-    "--status", type=click.Choice([each.value for each in Status]), help="Only runs that are so."
+_NARROWING = (
+    click.option(
+        "--status",
+        type=click.Choice([each.value for each in Status]),
+        help="Only runs that are so.",
+    ),
+    options.variables,
+    options.since,
+    click.option(
+        "-n",
+        "--limit",
+        type=click.IntRange(min=1),
+        default=20,
+        metavar="N",
+        help="At most so many, the newest; 20 unless given.",
+    ),
 )
-@options.variables
-@options.since
-@click.option(
-    "-n",
-    "--limit",
-    type=click.IntRange(min=1),
-    default=20,
-    metavar="N",
-    help="At most so many, the newest; 20 unless given.",
-)
-@takes_store
-@options.as_json
-def list_runs(
-    tasks: tuple[str, ...],
+
+
+def takes_narrowing(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Give a command the options that say which runs; ``find_runs`` reads them."""
+    for option in reversed(_NARROWING):
+        command = option(command)
+    return command
+
+
+def find_runs(
+    tasks: Sequence[str],
     place: Place,
+    *,
     status: str | None,
-    variables: tuple[str, ...],
+    variables: Sequence[str],
     since: str | None,
     limit: int,
-    as_json: bool,
-) -> ExitCode:
+    started_by: StartedBy | None = None,
+) -> SearchedRuns:
+    """The newest runs that the options name.
+
+    Raises:
+        ConfigError: an option is wrong.
+    """
+    return search_runs(
+        tasks,
+        store=place.store,
+        status=None if status is None else Status(status),
+        since=options.read_instant_or_date(since, "--since"),
+        batch=_comparable(options.read_variables(variables)),
+        started_by=started_by,
+        limit=limit,
+    )
+
+
+@click.command("list")
+@click.argument("tasks", nargs=-1, required=True, metavar="TASK|PATTERN...")
+@takes_narrowing
+@takes_store
+@options.as_json
+def list_runs(tasks: tuple[str, ...], place: Place, as_json: bool, **narrowing: Any) -> ExitCode:
     r"""List the newest runs of tasks.
 
     \b
@@ -60,17 +93,15 @@ def list_runs(
       ubunye-runs list 'pay/*/*' --status error --since 2026-10-01 -n 5
       ubunye-runs list pay/monthly/calc --var month=2026-10
     """
-    first = options.read_instant_or_date(since, "--since")
-    batch = _comparable(options.read_variables(variables))
-    wanted = None if status is None else Status(status)
-    receipts: list[Receipt] = []
-    unreadable: list[Unreadable] = []
-    for task in _named(tasks, place):
-        found = place.store.search(task, wanted, first, batch=batch, limit=limit)
-        receipts += found
-        unreadable += found.unreadable
-    newest = select(receipts, unreadable, limit=limit)
-    reason = place.with_remark(_summary(newest))
+    newest = find_runs(tasks, place, **narrowing).found
+    return tell_runs(newest, place, reason=summary(newest), as_json=as_json)
+
+
+def tell_runs(
+    found: Found, place: Place, *, reason: str, as_json: bool, with_reasons: bool = False
+) -> ExitCode:
+    """Print runs, one a line or in one document; of each, if wanted, why it was started."""
+    reason = place.with_remark(reason)
     if as_json:
         document(
             verdict=None,
@@ -78,17 +109,21 @@ def list_runs(
             reason=reason,
             now=utc_now(),
             store=place.shown,
-            unreadable=newest.unreadable,
-            runs=[receipt_json(receipt) for receipt in newest],
+            unreadable=found.unreadable,
+            runs=[receipt_json(receipt) for receipt in found],
         )
         return ExitCode.YES
-    if newest:
-        table(COLUMNS, [line_of(receipt) for receipt in newest], folds=("batch", "by"))
+    if found:
+        columns = (*COLUMNS, "why") if with_reasons else COLUMNS
+        rows = [
+            (*line_of(run), why_of(run) or "-") if with_reasons else line_of(run) for run in found
+        ]
+        table(columns, rows, folds=("batch", "by", "why"))
     else:
         note(reason)
-    if newest and place.remark:
+    if found and place.remark:
         say(place.remark)
-    say_unreadable(newest.unreadable)
+    say_unreadable(found.unreadable)
     return ExitCode.YES
 
 
@@ -104,15 +139,8 @@ def _comparable(texts: dict[str, str]) -> dict[str, str] | None:
     return texts or None
 
 
-def _named(tasks: tuple[str, ...], place: Place) -> list[str]:
-    """The tasks that names and patterns stand for, each once."""
-    named: dict[str, None] = {}
-    for each in map(check_task_or_pattern, tasks):
-        named |= dict.fromkeys(fitting_tasks(each, place.store) if is_pattern(each) else [each])
-    return list(named)
-
-
-def _summary(found: Found) -> str:
+def summary(found: Found) -> str:
+    """How many runs were found."""
     runs = "1 run" if len(found) == 1 else f"{len(found) or 'No'} runs"
     bad = f", and {len(found.unreadable)} unreadable" if found.unreadable else ""
     return f"{runs}{bad}."

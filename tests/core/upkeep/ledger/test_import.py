@@ -18,6 +18,7 @@ from tests.core.upkeep.ledger.builders import (
     the_morning,
     write,
 )
+from tests.pages import run_page
 from ubunye_core import (
     ConfigError,
     Receipt,
@@ -361,3 +362,8 @@ def test_a_refused_run_stays_refused_and_a_skipped_one_skipped(store, file) -> N
     lines = [a_line("r-1", status="refused"), a_line("r-2", "2026-10-10", "SKIPPED ")]
     imported(store, write(file, *lines))
     assert {run.run_id: run.was_refused for run in store.search()} == {"r-1": True, "r-2": False}
+
+
+def test_the_page_on_moving_from_a_ledger_runs(tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_page("how-to/move-from-a-ledger.md", tmp_path) == 1
