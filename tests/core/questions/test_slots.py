@@ -162,6 +162,15 @@ def test_only_runs_of_the_days_asked_for_count(store) -> None:
     assert check_slot("00:00", store=store, days=7, **JAKARTA)
 
 
+def test_the_slots_of_the_first_and_the_last_day_are_whole(store) -> None:
+    put(store, a_run("a/b/c", NOW - 30 * DAY + 5 * MINUTE, MINUTE))
+    assert not check_slot("05:55", store=store, **JAKARTA), "that slot began before those days"
+    put(store, a_run("a/b/d", NOW - DAY - 15 * MINUTE, HOUR))
+    assert check_slot("06:50", store=store, **JAKARTA)
+    put(store, a_run("a/b/d", NOW - MINUTE, None, "running"))
+    assert not check_slot("06:50", store=store, **JAKARTA), "it usually still runs then"
+
+
 def test_an_answer_for_the_past_does_not_see_later_runs(store) -> None:
     put(store, *nightly("a/b/c", MIDNIGHT, nights=2), a_run("a/b/d", MIDNIGHT - 9 * HOUR))
     before = MIDNIGHT - 2 * DAY
