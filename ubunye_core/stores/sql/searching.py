@@ -14,6 +14,9 @@ from ubunye_core.stores.refusals import not_found, only_run
 from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted
 from ubunye_core.stores.sql.rows import Stored, attempt_key, batch_key, pairs_wanted
 
+FEW = 4
+"""Runs of a batch among which its last success mostly is."""
+
 
 class Searching:
     """One connection that asks about receipts."""
@@ -53,14 +56,11 @@ class Searching:
     def success(self, task: str, batch: Mapping[str, str], *, whole: bool) -> Found | None:
         """The newest success of a batch and the newest run of it; None where there is doubt."""
         pairs = pairs_wanted(batch)
-        if pairs is not None and not whole:
-            pairs = self._rarest_first(task, pairs)
         if pairs is None:
             return None
-        wanted = Wanted(task=task, pairs=() if whole else pairs)
-        asked = self._queries.success(wanted, batch_key(batch) if whole else None)
+        rows = self._of_whole_batch(task, batch) if whole else self._of_variables(task, pairs)
         receipts: dict[str, Receipt] = {}
-        for row in asked.stored(self._connection):
+        for row in rows:
             read = row.read(self._url)
             if isinstance(read, Unreadable) or row.status is None:
                 return None
@@ -93,8 +93,6 @@ class Searching:
         First those that somebody else placed, then the others, newest first.
         """
         pairs = pairs_wanted(batch)
-        if pairs is not None:
-            pairs = self._rarest_first(wanted.task, pairs)
         nothing_fits = pairs is None or (limit is not None and limit <= 0)
         wanted = replace(wanted, pairs=pairs or ())
         size = 0 if nothing_fits else PAGE if limit is None else min(limit, PAGE)
@@ -109,15 +107,27 @@ class Searching:
                 return
             after = page[-1]
 
-    def _rarest_first(self, task: str | None, pairs: Sequence[int]) -> Sequence[int] | None:
-        """The variables, that of the fewest runs first; None where one is of no run at all."""
-        if len(pairs) < 2:
-            return pairs
-        found = self._queries.how_many(pairs, task).rows(self._connection)
-        counts = {row.number: row.found for row in found}
-        if 0 in counts.values():
-            return None
-        return [pairs[number] for number in sorted(counts, key=lambda number: counts[number])]
+    def _of_whole_batch(self, task: str, batch: Mapping[str, str]) -> list[Stored]:
+        return self._queries.success(task, batch_key(batch)).stored(self._connection)
+
+    def _of_variables(self, task: str, pairs: Sequence[int]) -> list[Stored]:
+        """The newest run, and the newest success if there is one; and rows that were placed.
+
+        Mostly it is among a few runs. To ask for it by itself in the same statement would take
+        a server as long again to plan.
+        """
+        wanted = Wanted(task=task, pairs=pairs)
+        found = self._queries.page(wanted, None, FEW).stored(self._connection)
+        page = sorted(
+            (row for row in found if row.status is not None),
+            key=lambda row: row.order,
+            reverse=True,
+        )
+        successes = [row for row in page if row.status == Status.SUCCESS]
+        if not successes and len(page) == FEW:
+            older = self._queries.page(replace(wanted, status=Status.SUCCESS), page[-1], 1)
+            successes = older.stored(self._connection)
+        return [*(row for row in found if row.status is None), *page[:1], *successes[:1]]
 
     def _one(self, task: str, run_id: str) -> Stored | None:
         found = self._queries.one(task, run_id).stored(self._connection)

@@ -72,10 +72,7 @@ def asked(queries: Queries) -> dict[str, Asked]:
         "several locked": queries.locked(TASK, ["run-7-1", "run-7-2"]),
         "whole rows": queries.whole_rows((TASK, "run-7-1"), 20),
         "attempt": queries.of_attempt(TASK, "k" * 64),
-        "whole batch": queries.success(Wanted(task=TASK), batch_key({"hour": "20"})),
-        "part of a batch": queries.success(Wanted(task=TASK, pairs=(rare, common)), None),
-        "how many": queries.how_many([rare, common], TASK),
-        "how many of all": queries.how_many([rare, common], None),
+        "whole batch": queries.success(TASK, batch_key({"hour": "20"})),
         "tasks": queries.tasks(),
         "settled": queries.settled([f"pay/monthly/task_{task}" for task in range(TASKS)]),
     }
@@ -100,8 +97,6 @@ def plan(store: SqlStore, question: Asked) -> list[str]:
 
 def test_every_question_goes_by_an_index(full: SqlStore) -> None:
     for name, question in asked(full._queries).items():
-        if name == "how many of all":  # of a variable that all have, the first 200 rows will do
-            continue
         steps = plan(full, question)
         for step in steps:
             reads_a_table = "Seq Scan" in step or (
