@@ -14,6 +14,7 @@ from ubunye_core.errors import BadReceiptError
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.runids import time_in
+from ubunye_core.stores.base import BaseStore, of_the_attempt
 from ubunye_core.stores.capabilities import Finding, Settled
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
 from ubunye_core.stores.deciding import (
@@ -34,7 +35,7 @@ _named: dict[str, MemoryStore] = {}
 _naming = threading.Lock()
 
 
-class MemoryStore:
+class MemoryStore(BaseStore):
     """A store that lasts as long as its process. Keeps what other stores keep: the JSON text."""
 
     def __init__(self, name: str = "") -> None:
@@ -65,22 +66,14 @@ class MemoryStore:
             key = (task, only_run(fitting, run_id, task=task, url=self.url))
             return self._decode(key, self._documents[key])
 
-    def list_runs(self, task: str, n: int = 20) -> Found:
-        """The newest ``n`` readable receipts of a task."""
-        return self.search(task, limit=n)
-
-    def search(
+    def _search(
         self,
-        task: str | None = None,
-        status: Status | None = None,
-        since: datetime | None = None,
-        *,
-        batch: Mapping[str, str] | None = None,
-        limit: int | None = None,
+        task: str | None,
+        status: Status | None,
+        since: datetime | None,
+        batch: Mapping[str, str] | None,
+        limit: int | None,
     ) -> Found:
-        """The receipts that fit everything given."""
-        if task is not None:
-            check_task(task)
         with self._lock:
             held = [item for item in self._documents.items() if task in (None, item[0][0])]
         receipts, unreadable = [], []
@@ -115,7 +108,7 @@ class MemoryStore:
 
     def of_attempt(self, task: str, attempt: Orchestrator) -> Found:
         """The receipts of a task that stand for this attempt."""
-        return Found(run for run in self.search(task) if attempt.is_same_attempt(run.orchestrator))
+        return of_the_attempt(self.scan(task), attempt)
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
         """How the newest run of each task stands, and which runs say running."""
@@ -135,8 +128,9 @@ class MemoryStore:
 
     def remove(self, task: str, run_ids: Sequence[str]) -> int:
         """Remove the receipts of these runs."""
+        check_task(task)
         with self._lock:
-            keys = [(check_task(task), check_run_id(run_id)) for run_id in run_ids]
+            keys = [(task, check_run_id(run_id)) for run_id in run_ids]
             return sum(self._documents.pop(key, None) is not None for key in keys)
 
     def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:

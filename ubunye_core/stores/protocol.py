@@ -111,5 +111,8 @@ class ReceiptStore(Protocol):
         Returns:
             What fits, newest first; and as ``unreadable`` what could be among it and cannot be
             read. An unknown task has nothing of either.
+
+        Raises:
+            ValueError: there is no such status, or ``since`` has no time zone.
         """
         ...

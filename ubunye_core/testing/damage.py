@@ -9,9 +9,9 @@ import pytest
 
 from ubunye_core.codec import encode
 from ubunye_core.errors import BadReceiptError
-from ubunye_core.receipt import Status
+from ubunye_core.receipt import Orchestrator, Status
 from ubunye_core.runids import new_run_id
-from ubunye_core.stores import ReceiptStore
+from ubunye_core.stores import Found, ReceiptStore
 from ubunye_core.testing.builders import A_TASK, a_receipt, at
 
 SECRET = "Wachtwoord-42"
@@ -118,6 +118,19 @@ class HoldsDocuments:
         with pytest.raises(BadReceiptError) as refused:
             store.load(A_TASK, "damaged")
         assert SECRET not in str(refused.value)
+
+    def test_a_damaged_document_may_be_of_any_attempt(
+        self, store: ReceiptStore, put_document: Callable[[str, str, bytes], None]
+    ) -> None:
+        find: Callable[[str, Orchestrator], Found] | None = getattr(store, "of_attempt", None)
+        if find is None:
+            return
+        attempt = Orchestrator(name="airflow", ids={"run": "s-1"}, attempt=1)
+        store.save(a_receipt(orchestrator=attempt))
+        put_document(A_TASK, "damaged", DAMAGED["empty"])
+        found = find(A_TASK, attempt)
+        assert [receipt.run_id for receipt in found] == ["run-1"]
+        assert [bad.task for bad in found.unreadable] == [A_TASK]
 
     def test_damage_in_another_task_does_not_show(
         self, store: ReceiptStore, put_document: Callable[[str, str, bytes], None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta, timezone
+from typing import cast
 
 import pytest
 
@@ -133,6 +134,13 @@ class Reads:
         for since in (at(0), at(0).astimezone(JAKARTA)):
             assert _ids(store.search(A_TASK, since=since)) == ["half-a-second", "at-six"]
         assert _ids(store.search(A_TASK, since=at(0.25 / 60))) == ["half-a-second"]
+
+    def test_a_search_for_what_there_cannot_be_is_refused(self, store: ReceiptStore) -> None:
+        for task in (None, A_TASK):
+            with pytest.raises(ValueError, match="time zone"):
+                store.search(task, since=at(0).replace(tzinfo=None))
+            with pytest.raises(ValueError, match="finished"):
+                store.search(task, cast("Status", "finished"))
 
     def test_a_batch_is_found_by_the_variables_named(self, store: ReceiptStore) -> None:
         store.save(a_receipt(run_id="a", variables={"month": "2026-10", "mode": "PROD"}))

@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from ubunye_core.errors import ConfigError
-from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
+from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.deciding import (
     KnownClaim,
     decide_claim,
@@ -59,7 +59,6 @@ class Claims:
 
     def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
         """Take the right to run, or learn who has it."""
-        check_claim(run_id, lease)
 
         def once() -> Claim | Held:
             with self._table.lock:

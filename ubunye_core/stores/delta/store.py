@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
+from ubunye_core.stores.base import BaseStore, HasClaims, checked, in_parts, of_the_attempt
 from ubunye_core.stores.capabilities import Finding, Settled
-from ubunye_core.stores.claims import Claim, ClaimKey, Held
+from ubunye_core.stores.claims import ClaimKey, Held
 from ubunye_core.stores.delta import sql, upkeep, writing
 from ubunye_core.stores.delta.claims import Claims
 from ubunye_core.stores.delta.place import Place, place_of
@@ -29,7 +31,7 @@ from ubunye_core.stores.refusals import only_run
 _REMOVED_AT_ONCE = 1_000
 
 
-class DeltaStore:
+class DeltaStore(HasClaims, BaseStore):
     """Receipts in a Delta table, one row for each save.
 
     A save is a commit: whole, and seen by every process at once. Threads may share a store;
@@ -42,18 +44,16 @@ class DeltaStore:
     def __init__(self, place: Place) -> None:
         self.url = place.url
         self._reads, self._writes = Table(place, of_events(place)), Table(place, of_events(place))
-        self._claims = Claims(self, place)
+        self._claims: Claims = Claims(self, place)
 
     def save(self, receipt: Receipt) -> None:
         """Keep a receipt, by the rules about ends."""
-        check_task(receipt.task)
-        check_run_id(receipt.run_id)
-        if writing.save(self._writes, receipt):
+        if writing.save(self._writes, checked(receipt)):
             upkeep.after_an_append(self._writes, (PARTITIONED_BY, receipt.task))
 
     def save_many(self, receipts: Iterable[Receipt]) -> None:
         """Keep receipts, thousands in one commit."""
-        writing.save_many(self._writes, map(_checked, receipts))
+        writing.save_many(self._writes, map(checked, receipts))
 
     def load(self, task: str, run_id: str) -> Receipt:
         """The receipt of one run, by its whole id or a beginning that fits one run only."""
@@ -69,24 +69,15 @@ class DeltaStore:
             whole = standing_events(reading.of_runs(task, [only]))
         return receipt_of(whole[0], where=reading.where(whole[0]))
 
-    def list_runs(self, task: str, n: int = 20) -> Found:
-        """The newest ``n`` readable receipts of a task."""
-        return self.search(task, limit=n)
-
-    def search(
+    def _search(
         self,
-        task: str | None = None,
-        status: Status | None = None,
-        since: datetime | None = None,
-        *,
-        batch: Mapping[str, str] | None = None,
-        limit: int | None = None,
+        task: str | None,
+        status: Status | None,
+        since: datetime | None,
+        batch: Mapping[str, str] | None,
+        limit: int | None,
     ) -> Found:
-        """The receipts that fit everything given."""
-        if task is not None:
-            check_task(task)
-        wanted = None if status is None else Status(status)
-        return self._reading().search(task, wanted, since, batch, limit)
+        return self._reading().search(task, status, since, batch, limit)
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""
@@ -114,14 +105,12 @@ class DeltaStore:
         check_task(task)
         reading = self._reading()
         found = reading.search(task, more=[f"attempt_key = {sql.quoted(attempt_key(attempt))}"])
-        return Found(
-            (receipt for receipt in found if attempt.is_same_attempt(receipt.orchestrator)),
-            found.unreadable,
-        )
+        return of_the_attempt([*found, *found.unreadable], attempt)
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
         """Those of the tasks whose newest run is a success, with that run."""
-        return settled(self._reading(), sorted({check_task(task) for task in tasks}))
+        names = sorted({check_task(task) for task in tasks})
+        return settled(self._reading(), names) if names else {}
 
     def scan(self, task: str) -> Iterator[Receipt | Unreadable]:
         """Every receipt of a task."""
@@ -131,12 +120,9 @@ class DeltaStore:
 
     def remove(self, task: str, run_ids: Sequence[str]) -> int:
         """Remove the receipts of these runs, up to a thousand in one commit."""
-        check_task(task)
-        ids = sorted({check_run_id(run_id) for run_id in run_ids})
-        parts = [ids[at : at + _REMOVED_AT_ONCE] for at in range(0, len(ids), _REMOVED_AT_ONCE)]
+        parts = in_parts(task, run_ids, at_once=_REMOVED_AT_ONCE)
         return sum(
-            until_it_holds(self._writes.place, lambda part=part: self._remove(task, part))  # type: ignore[misc]
-            for part in parts
+            until_it_holds(self._writes.place, partial(self._remove, task, part)) for part in parts
         )
 
     def _remove(self, task: str, run_ids: Sequence[str]) -> int:
@@ -148,22 +134,10 @@ class DeltaStore:
                 self._writes.delete(" AND ".join(where))
             return count
 
-    def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
-        """Take the right to run, or learn who has it. Leases are told by the claimers' clocks."""
-        return self._claims.claim(key, run_id=run_id, lease=lease)
-
-    def renew(self, claim: Claim) -> None:
-        """Begin the lease anew."""
-        self._claims.renew(claim)
-
-    def release(self, claim: Claim) -> None:
-        """Give the right back."""
-        self._claims.release(claim)
-
     def holder(self, key: ClaimKey) -> Held | None:
         """Who has the right now."""
         self._reads.snapshot()  # no table of receipts, no answer
-        return self._claims.holder(key)
+        return super().holder(key)
 
     def examine(self) -> Iterator[Finding]:
         """Whether it may write, what it promises, and whether its files should be joined."""
@@ -176,12 +150,6 @@ class DeltaStore:
 
     def _reading(self) -> Reading:
         return Reading(self._reads.snapshot(), self.url)
-
-
-def _checked(receipt: Receipt) -> Receipt:
-    check_task(receipt.task)
-    check_run_id(receipt.run_id)
-    return receipt
 
 
 def open_delta(url: str) -> DeltaStore:

@@ -26,7 +26,7 @@ from ubunye_core.stores.atomic import (
     sync_folder,
     unfinished,
 )
-from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
+from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.deciding import (
     KnownClaim,
     decide_claim,
@@ -58,7 +58,6 @@ class Claims:
 
     def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
         """Take the right to run, or learn who has it."""
-        check_claim(run_id, lease)
         with self._place.writing():
             make_folder(self._place.folder(key.task))
             hidden_folder(self._place.folder(key.task) / CLAIMS)
@@ -94,6 +93,7 @@ class Claims:
     def renew(self, claim: Claim) -> None:
         """Begin the lease anew."""
         with self._place.writing(), self._turn(claim.key):
+            self._place.check_root()
             renewable(self._highest(claim.key), claim)
             with contextlib.suppress(FileNotFoundError):
                 os.utime(self._file(claim.key, claim.token))
@@ -102,6 +102,7 @@ class Claims:
     def release(self, claim: Claim) -> None:
         """Give the right back."""
         with self._place.writing(), self._turn(claim.key):
+            self._place.check_root()
             known = own_claim(self._highest(claim.key), claim)
             if known is None:
                 return

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
+from ubunye_core.stores.base import BaseStore, HasClaims
 from ubunye_core.stores.capabilities import Finding, Repaired, Settled
-from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.files import upkeep
 from ubunye_core.stores.files.claims import Claims
 from ubunye_core.stores.files.documents import look, read
@@ -32,7 +32,7 @@ from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.refusals import not_found, only_run, printable, raise_if_refused
 
 
-class FileStore:
+class FileStore(HasClaims, BaseStore):
     """Receipts in a folder that several machines may share.
 
     Saves are atomic and durable: a reader sees the old receipt or the new one, also after a
@@ -78,25 +78,18 @@ class FileStore:
             return read(f"{folder}/{fitting[only]}", task)[0]
         raise not_found(run_id, task=task, url=self.url)
 
-    def list_runs(self, task: str, n: int = 20) -> Found:
-        """The newest ``n`` readable receipts of a task."""
-        return self.search(task, limit=n)
-
-    def search(
+    def _search(
         self,
-        task: str | None = None,
-        status: Status | None = None,
-        since: datetime | None = None,
-        *,
-        batch: Mapping[str, str] | None = None,
-        limit: int | None = None,
+        task: str | None,
+        status: Status | None,
+        since: datetime | None,
+        batch: Mapping[str, str] | None,
+        limit: int | None,
     ) -> Found:
-        """The receipts that fit everything given."""
-        if task is not None:
-            check_task(task)
+        asked = Asked(status, since, batch, limit)
         with self._place.reading():
             tasks = self._place.folders() if task is None else [task]
-            return Search(self._place, self._facts, Asked(status, since, batch, limit)).among(tasks)
+            return Search(self._place, self._facts, asked).among(tasks)
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""
@@ -111,22 +104,6 @@ class FileStore:
                 seen, _ = look(f"{folder}/{name}", task)
                 if seen is not None:
                     yield seen
-
-    def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
-        """Take the right to run, or learn who has it."""
-        return self._claims.claim(key, run_id=run_id, lease=lease)
-
-    def renew(self, claim: Claim) -> None:
-        """Begin the lease anew."""
-        self._claims.renew(claim)
-
-    def release(self, claim: Claim) -> None:
-        """Give the right back."""
-        self._claims.release(claim)
-
-    def holder(self, key: ClaimKey) -> Held | None:
-        """Who has the right now."""
-        return self._claims.holder(key)
 
     def remove(self, task: str, run_ids: Sequence[str]) -> int:
         """Remove the receipts of these runs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from ubunye_core.errors import StoreUnavailableError
-from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
+from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.deciding import KnownClaim, decide_claim, holder_of, own_claim, renewable
 from ubunye_core.stores.jsonl.events import Claimed, What, claimed_line
 from ubunye_core.stores.jsonl.ledger import Change, Ledger
@@ -23,7 +23,6 @@ class LedgerClaims:
 
     def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
         """Take the right to run, or learn who has it."""
-        check_claim(run_id, lease)
         return self._ledger.change(lambda change: self._claim(change, key, run_id, lease))
 
     def _claim(self, change: Change, key: ClaimKey, run_id: str, lease: timedelta) -> Claim | Held:
@@ -43,7 +42,7 @@ class LedgerClaims:
             renewable(_known(change, claim.key), claim)
             _record(change, What.RENEW, claim, claim.lease)
 
-        self._ledger.change(work)
+        self._ledger.change(work, makes=False)
 
     def release(self, claim: Claim) -> None:
         """Give the right back."""
@@ -52,7 +51,7 @@ class LedgerClaims:
             if own_claim(_known(change, claim.key), claim) is not None:
                 _record(change, What.RELEASE, claim, timedelta(0))
 
-        self._ledger.change(work)
+        self._ledger.change(work, makes=False)
 
     def holder(self, key: ClaimKey) -> Held | None:
         """Who has the right now."""

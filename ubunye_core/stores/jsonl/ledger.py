@@ -57,19 +57,23 @@ class Ledger:
                     self._index = Index()
         raise self._changed()
 
-    def change(self, work: Callable[[Change], T]) -> T:
+    def change(self, work: Callable[[Change], T], *, makes: bool = True) -> T:
         """Do what reads and appends in one step: nobody else writes meanwhile.
 
         A change inside a change of the same thread is part of it.
 
+        Args:
+            work: What reads and appends.
+            makes: Whether the ledger is made where there is none.
+
         Raises:
-            StoreUnavailableError: it cannot be written.
+            StoreUnavailableError: it cannot be written, or is not there and is not to be made.
         """
         self._begin_in_a_child()
         with self._changing:
             if self._change is not None:
                 return work(self._change)
-            with contextlib.suppress(StoreUnavailableError):
+            with contextlib.suppress(*([StoreUnavailableError] if makes else [])):
                 self.ask(lambda _: None)  # so that little is left to be read under the lock
             with self._place.writing() as descriptor, self._looking:
                 try:

@@ -20,8 +20,8 @@ from ubunye_core.errors import (
 from ubunye_core.masking import masked_url
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
+from ubunye_core.stores.base import BaseStore, HasClaims, checked, of_the_attempt
 from ubunye_core.stores.capabilities import Finding, Settled
-from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.ends import standing
 from ubunye_core.stores.jsonl.claims import LedgerClaims
 from ubunye_core.stores.jsonl.events import attempt_digest, saved_line
@@ -30,14 +30,13 @@ from ubunye_core.stores.jsonl.reading import Reading, agreeing
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.refusals import raise_if_refused
 from ubunye_core.stores.select import select
-from ubunye_core.times import as_utc
 
 AT_ONCE = 200
 """So many receipts are read or written in one step, between which others have their turn."""
 NEWEST_FOR_HEALTH = 50
 
 
-class JsonlStore:
+class JsonlStore(HasClaims, BaseStore):
     """Receipts in one file that only grows: a save adds a line, and no line is ever changed.
 
     For one machine. A save is on disk when it returns, whole or not at all; of a run, the latest
@@ -58,8 +57,7 @@ class JsonlStore:
 
     def save(self, receipt: Receipt) -> None:
         """Add a line with a receipt, by the rules about ends."""
-        check_task(receipt.task)
-        check_run_id(receipt.run_id)
+        checked(receipt)
 
         def work(change: Change) -> None:
             stands = standing(change.replaced_by(receipt), receipt)
@@ -82,24 +80,14 @@ class JsonlStore:
         check_run_id(run_id)
         return self._ledger.ask(lambda reading: reading.found(task, run_id))
 
-    def list_runs(self, task: str, n: int = 20) -> Found:
-        """The newest ``n`` readable receipts of a task."""
-        return self.search(task, limit=n)
-
-    def search(
+    def _search(
         self,
-        task: str | None = None,
-        status: Status | None = None,
-        since: datetime | None = None,
-        *,
-        batch: Mapping[str, str] | None = None,
-        limit: int | None = None,
+        task: str | None,
+        status: Status | None,
+        since: datetime | None,
+        batch: Mapping[str, str] | None,
+        limit: int | None,
     ) -> Found:
-        """The receipts that fit everything given."""
-        if task is not None:
-            check_task(task)
-        wanted = None if status is None else Status(status)
-        first = None if since is None else as_utc(since)
         asked = batch or {}
         is_of_batch = agreeing(asked, lambda variables: agrees(variables, asked))
 
@@ -107,10 +95,10 @@ class JsonlStore:
             receipts: list[Receipt] = []
             unreadable = reading.unreadable(task)
             for name, fact in reading.newest_first(task):
-                is_older = first is not None and fact.started_at and fact.started_at < first
+                is_older = since is not None and fact.started_at and fact.started_at < since
                 if is_older or (limit is not None and len(receipts) >= limit):
                     break
-                if wanted not in (None, fact.status) or (asked and not is_of_batch(fact)):
+                if status not in (None, fact.status) or (asked and not is_of_batch(fact)):
                     continue
                 found = reading.look(name, fact.run_id)
                 if isinstance(found, Receipt):
@@ -178,45 +166,21 @@ class JsonlStore:
         def ask(reading: Reading) -> Found:
             runs = (fact for _, fact in reading.newest_first(task) if fact.attempt == digest)
             found = [reading.look(task, fact.run_id) for fact in runs]
-            return Found(
-                (
-                    each
-                    for each in found
-                    if isinstance(each, Receipt) and attempt.is_same_attempt(each.orchestrator)
-                ),
-                [
-                    *(each for each in found if isinstance(each, Unreadable)),
-                    *reading.unreadable(task),
-                ],
-            )
+            return of_the_attempt([*found, *reading.unreadable(task)], attempt)
 
         return self._ledger.ask(ask)
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
         """Those of the tasks whose newest run is a success and that need no further look."""
         names = [check_task(task) for task in tasks]
+        if not names:
+            return {}
 
         def ask(reading: Reading) -> dict[str, Settled]:
             found = {name: _settled(reading, name) for name in names}
             return {name: each for name, each in found.items() if each is not None}
 
         return self._ledger.ask(ask)
-
-    def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
-        """Take the right to run, or learn who has it."""
-        return self._claims.claim(key, run_id=run_id, lease=lease)
-
-    def renew(self, claim: Claim) -> None:
-        """Begin the lease anew."""
-        self._claims.renew(claim)
-
-    def release(self, claim: Claim) -> None:
-        """Give the right back."""
-        self._claims.release(claim)
-
-    def holder(self, key: ClaimKey) -> Held | None:
-        """Who has the right now."""
-        return self._claims.holder(key)
 
     def examine(self) -> Iterator[Finding]:
         """What can be told of the file."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ubunye_core.errors import StoreUnavailableError
-from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
+from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.deciding import (
     KnownClaim,
     decide_claim,
@@ -73,7 +73,6 @@ class Leases:
 
     def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
         """Take the right to run, or learn who has it."""
-        check_claim(run_id, lease)
         for _ in turns():
             seen = self._seen(key)
             known = None if seen is None else seen.claim

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from ubunye_core.codec import encode
@@ -20,8 +20,8 @@ from ubunye_core.errors import (
 )
 from ubunye_core.names import check_task
 from ubunye_core.receipt import Receipt, Status
+from ubunye_core.stores.base import BaseStore, HasClaims
 from ubunye_core.stores.capabilities import Finding, Repaired
-from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.ends import on_record, standing
 from ubunye_core.stores.objects.address import read_address
 from ubunye_core.stores.objects.bucket import Bucket, Stored
@@ -37,13 +37,12 @@ from ubunye_core.stores.objects.together import each_of
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.refusals import not_found, only_run, raise_if_refused
 from ubunye_core.stores.select import select
-from ubunye_core.times import as_utc
 
 DAMAGED = ".damaged"
 _TASKS_AT_ONCE = 8
 
 
-class ObjectStore:
+class ObjectStore(HasClaims, BaseStore):
     """Receipts in a bucket that several schedulers may share.
 
     Every write is a compare-and-set, so that writers at the same time lose nothing; a server that
@@ -56,7 +55,7 @@ class ObjectStore:
         self._bucket = bucket
         self._hints = Hints(bucket, holds_receipts=self._holds_receipts)
         self._reader = Reader(bucket, self._hints)
-        self._leases = Leases(bucket, self)
+        self._claims: Leases = Leases(bucket, self)
 
     def save(self, receipt: Receipt) -> None:
         """Keep a receipt, by the rules about ends. Who comes second reads again."""
@@ -87,27 +86,17 @@ class ObjectStore:
             raise not_found(run_id, task=task, url=self.url)
         return self._reader.decode(key, stored)
 
-    def list_runs(self, task: str, n: int = 20) -> Found:
-        """The newest ``n`` readable receipts of a task."""
-        return self.search(task, limit=n)
-
-    def search(
+    def _search(
         self,
-        task: str | None = None,
-        status: Status | None = None,
-        since: datetime | None = None,
-        *,
-        batch: Mapping[str, str] | None = None,
-        limit: int | None = None,
+        task: str | None,
+        status: Status | None,
+        since: datetime | None,
+        batch: Mapping[str, str] | None,
+        limit: int | None,
     ) -> Found:
-        """The receipts that fit everything given."""
-        wanted = Wanted(
-            status=None if status is None else Status(status),
-            since=None if since is None else as_utc(since),
-            batch=batch,
-        )
+        wanted = Wanted(status=status, since=since, batch=batch)
         if task is not None:
-            return self._reader.search(check_task(task), wanted, limit)
+            return self._reader.search(task, wanted, limit)
         found = each_of(
             lambda each: self._reader.search(each, wanted, limit), self.tasks(), _TASKS_AT_ONCE
         )
@@ -155,23 +144,7 @@ class ObjectStore:
 
     def examine(self) -> Iterator[Finding]:
         """What can be told of the bucket and its server."""
-        return examine(self._bucket, self._leases)
-
-    def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
-        """Take the right to run, or learn who has it."""
-        return self._leases.claim(key, run_id=run_id, lease=lease)
-
-    def renew(self, claim: Claim) -> None:
-        """Begin the lease anew."""
-        self._leases.renew(claim)
-
-    def release(self, claim: Claim) -> None:
-        """Give the right back."""
-        self._leases.release(claim)
-
-    def holder(self, key: ClaimKey) -> Held | None:
-        """Who has the right now."""
-        return self._leases.holder(key)
+        return examine(self._bucket, self._claims)
 
     def _save(self, receipt: Receipt, *, is_known: bool = False) -> None:
         """Save a receipt; ``is_known``: just as it is, it has been made known."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
+from ubunye_core.stores.base import BaseStore, checked, in_parts, of_the_attempt
 from ubunye_core.stores.capabilities import Finding, Settled
 from ubunye_core.stores.events import Event, attempt_key, batch_key, receipt_of
 from ubunye_core.stores.protocol import Found, Unreadable
@@ -26,7 +28,7 @@ _REMOVED_AT_ONCE = 1_000
 _HEALTH_LOOKS_AT = 50
 
 
-class SparkStore:
+class SparkStore(BaseStore):
     """Receipts in a Delta table, one row for each save, through the active session of Spark.
 
     A save is a commit: whole, and seen by every process at once. Each question is one or two
@@ -49,11 +51,11 @@ class SparkStore:
 
     def save(self, receipt: Receipt) -> None:
         """Keep a receipt, by the rules about ends."""
-        writing.save(self._reading, _checked(receipt))
+        writing.save(self._reading, checked(receipt))
 
     def save_many(self, receipts: Iterable[Receipt]) -> None:
         """Keep receipts, a thousand in one commit."""
-        writing.save_many(self._reading, map(_checked, receipts))
+        writing.save_many(self._reading, map(checked, receipts))
 
     def load(self, task: str, run_id: str) -> Receipt:
         """The receipt of one run, by its whole id or a beginning that fits one run only."""
@@ -73,24 +75,15 @@ class SparkStore:
         ids = sorted(str(row["run_id"]) for row in rows)
         return only_run(ids, prefix, task=task, url=self.url)
 
-    def list_runs(self, task: str, n: int = 20) -> Found:
-        """The newest ``n`` readable receipts of a task."""
-        return self.search(task, limit=n)
-
-    def search(
+    def _search(
         self,
-        task: str | None = None,
-        status: Status | None = None,
-        since: datetime | None = None,
-        *,
-        batch: Mapping[str, str] | None = None,
-        limit: int | None = None,
+        task: str | None,
+        status: Status | None,
+        since: datetime | None,
+        batch: Mapping[str, str] | None,
+        limit: int | None,
     ) -> Found:
-        """The receipts that fit everything given."""
-        if task is not None:
-            check_task(task)
-        wanted = None if status is None else Status(status)
-        return self._reading.search(task, wanted, since, batch, limit)
+        return self._reading.search(task, status, since, batch, limit)
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""
@@ -116,11 +109,8 @@ class SparkStore:
         check_task(task)
         reading = self._reading
         fits = F.col("attempt_key") == F.lit(attempt_key(attempt))
-        found = reading.found(self._table.events(reading.fitting(task, fits)))
-        return Found(
-            (receipt for receipt in found if attempt.is_same_attempt(receipt.orchestrator)),
-            found.unreadable,
-        )
+        events = self._table.events(reading.fitting(task, fits))
+        return of_the_attempt(map(reading.read, events), attempt)
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
         """Those of the tasks whose newest run is a success, with that run."""
@@ -152,13 +142,8 @@ class SparkStore:
 
     def remove(self, task: str, run_ids: Sequence[str]) -> int:
         """Remove the receipts of these runs, up to a thousand in one commit."""
-        check_task(task)
-        ids = sorted({check_run_id(run_id) for run_id in run_ids})
-        parts = [ids[at : at + _REMOVED_AT_ONCE] for at in range(0, len(ids), _REMOVED_AT_ONCE)]
-        return sum(
-            self._table.until_it_holds(lambda part=part: self._remove(task, part))  # type: ignore[misc]
-            for part in parts
-        )
+        parts = in_parts(task, run_ids, at_once=_REMOVED_AT_ONCE)
+        return sum(self._table.until_it_holds(partial(self._remove, task, part)) for part in parts)
 
     def _remove(self, task: str, run_ids: Sequence[str]) -> int:
         runs = self._table.rows().where(of_task(task) & F.col("run_id").isin(list(run_ids)))

@@ -19,6 +19,7 @@ from ubunye_core.stores.deciding import (
 )
 from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.stores.sql.database import Database
+from ubunye_core.stores.sql.queries import Queries
 from ubunye_core.stores.sql.rows import moment_of
 from ubunye_core.stores.sql.writing import Writing
 from ubunye_core.stores.takeover import end_of_the_old_holder
@@ -27,9 +28,9 @@ from ubunye_core.stores.takeover import end_of_the_old_holder
 class Claiming:
     """The claims in a database."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, queries: Queries) -> None:
+        self._database, self._queries = database, queries
         self._dialect, self._claims = database.dialect, database.tables.claims
-        self._url = database.url
         claims = self._claims.c
         told = (claims.run_id, claims.token, claims.claimed_at, claims.until, claims.is_open)
         here = (claims.task == sa.bindparam("of_task"), claims.key == sa.bindparam("of_key"))
@@ -37,11 +38,15 @@ class Claiming:
         self._locked = self._known.with_for_update()
         self._changed = self._claims.update().where(*here)
 
-    def claim(
-        self, writing: Writing, key: ClaimKey, *, run_id: str, lease: timedelta
-    ) -> Claim | Held:
+    def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
         """Take the right to run, or learn who has it."""
-        connection = writing.connection
+        return self._database.write(
+            lambda connection: self._claim(connection, key, run_id=run_id, lease=lease)
+        )
+
+    def _claim(
+        self, connection: sa.Connection, key: ClaimKey, *, run_id: str, lease: timedelta
+    ) -> Claim | Held:
         first = decide_claim(None, key, run_id=run_id, lease=lease, now=None)
         if isinstance(first, Take) and self._is_first(connection, first.claim):
             return first.claim
@@ -54,24 +59,37 @@ class Claiming:
             return decided
         if decided.lost is not None:
             # In this transaction: the run loses its right and its last word in one step.
-            end_of_the_old_holder(cast("ReceiptStore", writing), key, decided.lost, now=now)
+            writing = cast("ReceiptStore", Writing(self._database, self._queries, connection))
+            end_of_the_old_holder(writing, key, decided.lost, now=now)
         self._change(connection, key, **self._begun(decided.claim))
         return decided.claim
 
-    def renew(self, connection: sa.Connection, claim: Claim) -> None:
+    def renew(self, claim: Claim) -> None:
         """Begin the lease anew, if the claim is still this one."""
-        renewable(self._of(connection, claim.key, self._locked), claim)
-        until = self._dialect.now() + _micros(claim.lease)
-        self._change(connection, claim.key, until=until)
 
-    def release(self, connection: sa.Connection, claim: Claim) -> None:
+        def work(connection: sa.Connection) -> None:
+            renewable(self._of(connection, claim.key, self._locked), claim)
+            until = self._dialect.now() + _micros(claim.lease)
+            self._change(connection, claim.key, until=until)
+
+        self._database.write(work, makes=False)
+
+    def release(self, claim: Claim) -> None:
         """Give the right back; the row stays for its token."""
-        if own_claim(self._of(connection, claim.key, self._locked), claim) is not None:
-            self._change(connection, claim.key, is_open=False)
 
-    def holder(self, connection: sa.Connection, key: ClaimKey) -> Held | None:
+        def work(connection: sa.Connection) -> None:
+            if own_claim(self._of(connection, claim.key, self._locked), claim) is not None:
+                self._change(connection, claim.key, is_open=False)
+
+        self._database.write(work, makes=False)
+
+    def holder(self, key: ClaimKey) -> Held | None:
         """Who has the right now."""
-        return holder_of(self._of(connection, key, self._known), key, self._now(connection))
+        return self._database.read(
+            lambda connection: holder_of(
+                self._of(connection, key, self._known), key, self._now(connection)
+            )
+        )
 
     def _of(
         self, connection: sa.Connection, key: ClaimKey, statement: sa.Select[Any]
@@ -80,7 +98,7 @@ class Claiming:
         row = connection.execute(statement, _named(key)).one_or_none()
         if row is None:
             return None
-        with reading_claim(f"{self._url}#{key.task}/{key.digest}"):
+        with reading_claim(f"{self._database.url}#{key.task}/{key.digest}"):
             return KnownClaim(
                 run_id=row.run_id,
                 token=row.token,

@@ -113,10 +113,11 @@ class Database:
 
         return self._tried(once, "read")
 
-    def write(self, work: Callable[[sa.Connection], Answer]) -> Answer:
+    def write(self, work: Callable[[sa.Connection], Answer], *, makes: bool = True) -> Answer:
         """Do something in one transaction; again where others stood in its way.
 
-        The tables are made, or brought to this version, where they are not there or older.
+        The tables are brought to this version where they are older; and ``makes`` says whether
+        they are made where there are none.
         """
 
         def once() -> Answer:
@@ -127,10 +128,10 @@ class Database:
         def with_tables() -> Answer:
             try:
                 return once()
-            except (NoTablesError, OlderTablesError):
+            except OlderTablesError:
                 pass
             except exc.DBAPIError as error:
-                if not self.dialect.is_absent(error):
+                if not makes or not self.dialect.is_absent(error):
                     raise
             self._make_tables()
             return once()

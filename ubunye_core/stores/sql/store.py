@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -11,8 +11,8 @@ from typing import TypeVar
 from ubunye_core.errors import BadReceiptError, ReceiptConflictError
 from ubunye_core.names import check_run_id, check_task, is_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
+from ubunye_core.stores.base import BaseStore, HasClaims, checked, in_parts
 from ubunye_core.stores.capabilities import Finding, Repaired, Settled
-from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.refusals import raise_if_refused
 from ubunye_core.stores.select import select
@@ -24,7 +24,6 @@ from ubunye_core.stores.sql.repairing import repair
 from ubunye_core.stores.sql.rows import micros, moment_of, seal_of
 from ubunye_core.stores.sql.searching import Searching
 from ubunye_core.stores.sql.writing import Writing
-from ubunye_core.times import as_utc
 
 Answer = TypeVar("Answer")
 
@@ -32,7 +31,7 @@ AT_ONCE = 200
 """So many receipts are saved, or removed, in one transaction."""
 
 
-class SqlStore:
+class SqlStore(HasClaims, BaseStore):
     """Receipts in tables of a database that several machines may share.
 
     A save is one transaction. Every question goes by an index, and what it finds is read from the
@@ -44,23 +43,18 @@ class SqlStore:
         self.url = database.url
         self._database = database
         self._queries = Queries(database.dialect, database.tables)
-        self._claims = Claiming(database)
+        self._claims = Claiming(database, self._queries)
 
     def save(self, receipt: Receipt) -> None:
         """Keep a receipt, by the rules about ends."""
-        check_task(receipt.task)
-        check_run_id(receipt.run_id)
-        self._write(lambda writing: writing.save(receipt))
+        self._write(lambda writing: writing.save(checked(receipt)))
 
     def save_many(self, receipts: Iterable[Receipt]) -> None:
         """``save`` for each, many in one transaction."""
         refused: list[ReceiptConflictError | BadReceiptError] = []
         left = iter(receipts)
         while some := list(islice(left, AT_ONCE)):
-            for receipt in some:
-                check_task(receipt.task)
-                check_run_id(receipt.run_id)
-            refused += self._write(partial(_save_all, receipts=some))
+            refused += self._write(partial(_save_all, receipts=list(map(checked, some))))
         raise_if_refused(refused)
 
     def load(self, task: str, run_id: str) -> Receipt:
@@ -69,25 +63,16 @@ class SqlStore:
         check_run_id(run_id)
         return self._ask(lambda searching: searching.load(task, run_id))
 
-    def list_runs(self, task: str, n: int = 20) -> Found:
-        """The newest ``n`` readable receipts of a task."""
-        return self.search(task, limit=n)
-
-    def search(
+    def _search(
         self,
-        task: str | None = None,
-        status: Status | None = None,
-        since: datetime | None = None,
-        *,
-        batch: Mapping[str, str] | None = None,
-        limit: int | None = None,
+        task: str | None,
+        status: Status | None,
+        since: datetime | None,
+        batch: Mapping[str, str] | None,
+        limit: int | None,
     ) -> Found:
-        """The receipts that fit everything given."""
-        wanted = Wanted(
-            task=None if task is None else check_task(task),
-            status=None if status is None else Status(status),
-            since=None if since is None else micros(as_utc(since)),
-        )
+        first = None if since is None else micros(since)
+        wanted = Wanted(task=task, status=status, since=first)
         receipts, unreadable = self._ask(
             lambda searching: searching.search(wanted, batch or {}, limit)
         )
@@ -140,31 +125,10 @@ class SqlStore:
 
     def remove(self, task: str, run_ids: Sequence[str]) -> int:
         """Remove the receipts of these runs."""
-        check_task(task)
-        names = sorted({check_run_id(run_id) for run_id in run_ids})
+        parts = in_parts(task, run_ids, at_once=AT_ONCE)
         return sum(
-            self._write(partial(_remove, task=task, run_ids=names[start : start + AT_ONCE]))
-            for start in range(0, len(names), AT_ONCE)
+            self._write(partial(_remove, task=task, run_ids=part), makes=False) for part in parts
         )
-
-    def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
-        """Take the right to run, or learn who has it."""
-        check_claim(run_id, lease)
-        return self._write(
-            lambda writing: self._claims.claim(writing, key, run_id=run_id, lease=lease)
-        )
-
-    def renew(self, claim: Claim) -> None:
-        """Begin the lease anew."""
-        self._database.write(lambda connection: self._claims.renew(connection, claim))
-
-    def release(self, claim: Claim) -> None:
-        """Give the right back."""
-        self._database.write(lambda connection: self._claims.release(connection, claim))
-
-    def holder(self, key: ClaimKey) -> Held | None:
-        """Who has the right now."""
-        return self._database.read(lambda connection: self._claims.holder(connection, key))
 
     def examine(self) -> Iterator[Finding]:
         """What can be told of the database, without leaving a trace in it."""
@@ -183,9 +147,10 @@ class SqlStore:
             lambda connection: question(Searching(self._queries, connection, self.url))
         )
 
-    def _write(self, work: Callable[[Writing], Answer]) -> Answer:
+    def _write(self, work: Callable[[Writing], Answer], *, makes: bool = True) -> Answer:
         return self._database.write(
-            lambda connection: work(Writing(self._database, self._queries, connection))
+            lambda connection: work(Writing(self._database, self._queries, connection)),
+            makes=makes,
         )
 
 
