@@ -6,9 +6,13 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-builtin-rules
 
 export NO_MKDOCS_2_WARNING := 1
+# Tests start hundreds of processes, each of which would compile this project anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
+# How many share the tests; those that measure time run by themselves.
+WORKERS := 2
 UV := .tools/bin/uv
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate $(UPGRADE)
@@ -49,14 +53,16 @@ demo: setup ## Run the main job on this machine: one gate, two schedulers, one s
 	@$(PY) -m example_dags.demo
 
 test: setup engine buckets ## Run the fast tests (a few minutes)
-	@$(PYTEST) -m "not slow and not soak" --suite-report=.suites/fast.json
+	@$(PYTEST) -n $(WORKERS) -m "not slow and not soak and not alone" --suite-report=.suites/fast.json
 
 # The slow tests alone; 5 is pytest's word for "none selected", and the suites' check comes after.
 test-slow: setup engine jars buckets
-	@$(PYTEST) -m "slow and not soak" --suite-report=.suites/slow.json || [ $$? -eq 5 ]
+	@$(PYTEST) -n $(WORKERS) -m "slow and not soak and not alone" --suite-report=.suites/slow.json \
+		|| [ $$? -eq 5 ]
+	@$(PYTEST) -m "alone and not soak" --suite-report=.suites/alone.json || [ $$? -eq 5 ]
 
 suites: setup
-	@$(PY) tests/check_suites.py .suites/fast.json .suites/slow.json
+	@$(PY) tests/check_suites.py .suites/fast.json .suites/slow.json .suites/alone.json
 
 test-all: ## Run every test but the soak, and check that no suite went missing
 	@$(MAKE) --no-print-directory test

@@ -5,13 +5,14 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-pytest_plugins = ("tests.suite_report",)
+pytest_plugins = ("tests.suite_report", "tests.sharing")
 
 ROOT = Path(__file__).parents[1]
 
@@ -29,6 +30,10 @@ os.environ |= {
     "DO_NOT_TRACK": "1",
     "TZ": "UTC",
 }
+
+# A shell that starts tests in the background has them ignore Ctrl-C, and so all that they start.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A shared machine may stall any one example; CI must not fail for that, nor by luck of a seed.
 settings.register_profile("ubunye", deadline=None, suppress_health_check=[HealthCheck.too_slow])

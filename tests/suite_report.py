@@ -18,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     file = config.getoption("--suite-report")
-    if file:
+    if file and not hasattr(config, "workerinput"):  # workers tell the one who started them
         config.pluginmanager.register(_Recorder(config.rootpath / file), _RECORDER)
 
 

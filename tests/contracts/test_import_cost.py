@@ -12,6 +12,7 @@ def test_importing_core_brings_no_heavy_library() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.alone
 @pytest.mark.parametrize("name", imports.installed())
 def test_an_import_keeps_its_budget(name: str) -> None:
     (cost,) = imports.measure([name], runs=5)

@@ -144,18 +144,18 @@ def test_breaks_late(left_open): pass
 """
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+@pytest.fixture(scope="module", params=["0", "2"], ids=["one process", "two workers"])
+def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """What the plugin wrote of a small run with every kind of outcome."""
     folder = tmp_path_factory.mktemp("sample")
     (folder / "test_sample.py").write_text(SAMPLE)
     (folder / "test_whole.py").write_text("import pytest\npytest.importorskip('no_such_module')\n")
     (folder / "test_syntax.py").write_text("def :\n")
     file = folder / "out" / "report.json"
-    options = "-q -p tests.suite_report -p no:cacheprovider --continue-on-collection-errors"
+    options = "-q -p tests.suite_report -p no:cacheprovider --continue-on-collection-errors -n"
     where = [f"--rootdir={folder}", "-c", os.devnull, f"--suite-report={file}", str(folder)]
     subprocess.run(
-        [sys.executable, "-m", "pytest", *options.split(), *where],
+        [sys.executable, "-m", "pytest", *options.split(), request.param, *where],
         cwd=ROOT,
         check=False,
         capture_output=True,

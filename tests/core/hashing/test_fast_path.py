@@ -213,11 +213,14 @@ def test_a_hash_that_is_stopped_ends_at_once_with_its_threads(
     code = INTERRUPTED.format(raises=raises)
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as child:
         assert child.stdout
-        assert child.stdout.readline() == "reading\n"
-        time.sleep(1)
-        sent = time.monotonic()
-        os.kill(child.pid, number)
-        rest = child.stdout.read()
-        child.wait(timeout=20)
+        try:
+            assert child.stdout.readline() == "reading\n"
+            time.sleep(1)
+            sent = time.monotonic()
+            os.kill(child.pid, number)
+            rest = child.stdout.read()
+            child.wait(timeout=20)
+        finally:
+            child.kill()  # one that goes on would be waited for without end
     assert time.monotonic() - sent < 5
     assert rest.strip() == answer

@@ -95,7 +95,11 @@ def test_hashing_is_a_choice_and_the_count_stays(store: MemoryStore, only: Only)
     assert said == (2, None, None, None)
 
 
-@pytest.mark.parametrize("columns", ["age", ["age"], ("age",), iter(["age"])], ids=str)
+@pytest.mark.parametrize(
+    "columns",
+    ["age", ["age"], ("age",), iter(["age"])],
+    ids=["name", "list", "tuple", "iterator"],
+)
 def test_columns_may_be_named(store: MemoryStore, columns: object) -> None:
     with record_run(TASK, store=store) as run:
         step = run.read("ages", PEOPLE, columns=columns)  # type: ignore[arg-type]
