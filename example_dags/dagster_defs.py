@@ -4,7 +4,13 @@ import dagster as dg
 
 from example_dags import payroll
 from ubunye_core import Run
-from ubunye_dagster import ReceiptStoreResource, gated, partition_format, recorded
+from ubunye_dagster import (
+    ReceiptStoreResource,
+    build_missed_windows_sensor,
+    gated,
+    partition_format,
+    recorded,
+)
 
 monthly = dg.MonthlyPartitionsDefinition(start_date="2026-01-01", end_offset=12)
 month = {"month": partition_format("%Y-%m")}  # Dagster's own key of October is 2026-10-01
@@ -27,7 +33,20 @@ def send(context: dg.AssetExecutionContext, run: Run) -> None:
     run.wrote("payments", payments, location=file)
 
 
+# Months that were not calculated, wherever that was to run: oldest first, two at once.
+catch_up = build_missed_windows_sensor(
+    "calc_catches_up",
+    "pay/monthly/calc",
+    partitions_def=monthly,
+    variables=month,
+    catchup="all",
+    cap=2,
+    since="180d",
+    asset_selection=[calc],
+)
+
 defs = dg.Definitions(
     assets=[calc, send],
+    sensors=[catch_up],
     resources={"receipts": ReceiptStoreResource()},  # the store that UBUNYE_STORE names
 )

@@ -6,8 +6,9 @@ Each function says why the plain way does not do. Checked against Dagster 1.13.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 import dagster as dg
@@ -147,6 +148,103 @@ def is_before_the_first(definition: dg.PartitionsDefinition, key: str) -> bool:
         return definition.time_window_for_partition_key(key).start < definition.start
     except ValueError:  # no time is written so
         return True
+
+
+def key_of_period(
+    definition: dg.TimeWindowPartitionsDefinition, start: datetime, end: datetime
+) -> str | None:
+    """The key of the partition that is exactly this period, whether it exists (yet) or not.
+
+    Dagster writes the hours that a zone shows twice in a way of its own, so it writes the key.
+    """
+    key = definition.get_partition_key_for_timestamp(start.timestamp())
+    found = definition.time_window_for_partition_key(key)
+    is_same = (found.start.timestamp(), found.end.timestamp()) == (
+        start.timestamp(),
+        end.timestamp(),
+    )
+    return key if is_same else None
+
+
+UNDER_WAY = (
+    dg.DagsterRunStatus.QUEUED,
+    dg.DagsterRunStatus.NOT_STARTED,
+    dg.DagsterRunStatus.STARTING,
+    dg.DagsterRunStatus.STARTED,
+    dg.DagsterRunStatus.CANCELING,
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a sensor launches: a job by its name, and the assets in it."""
+
+    job: str | None
+    assets: dg.AssetSelection | None
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> Target:
+        """The target that ``dg.sensor`` is given."""
+        job, selection = arguments.get("job"), arguments.get("asset_selection")
+        if selection is not None:
+            return cls(None, dg.AssetSelection.from_coercible(selection))
+        # What define_asset_job makes has no public class.
+        return cls(
+            arguments.get("job_name") or getattr(job, "name", None), getattr(job, "selection", None)
+        )
+
+    def keys(self, repository: Any) -> frozenset[dg.AssetKey]:
+        """The assets, as far as they can be told."""
+        if self.assets is None or repository is None:
+            return frozenset()
+        return frozenset(self.assets.resolve(repository.asset_graph))
+
+
+def partitions_under_way(
+    instance: dg.DagsterInstance,
+    definition: dg.PartitionsDefinition,
+    target: Target,
+    repository: Any,
+) -> frozenset[str]:
+    """The partitions for which Dagster has queued or started a run of this target."""
+    assets, found = target.keys(repository), set()
+    for run in instance.get_runs(dg.RunsFilter(statuses=list(UNDER_WAY))):
+        is_job = target.job is not None and run.job_name == target.job
+        if is_job or assets & (run.asset_selection or _assets_of_job(run.job_name, repository)):
+            found.update(_partitions_of_run(run.tags, definition, instance))
+    return frozenset(found)
+
+
+def _assets_of_job(name: str, repository: Any) -> frozenset[dg.AssetKey]:
+    """All assets of a job, of which a run without a selection makes each."""
+    if repository is None or not repository.has_job(name):
+        return frozenset()
+    return frozenset(repository.get_job(name).asset_layer.selected_asset_keys)
+
+
+def _partitions_of_run(
+    tags: Mapping[str, str], definition: dg.PartitionsDefinition, instance: dg.DagsterInstance
+) -> list[str]:
+    if "dagster/partition" in tags:
+        return [tags["dagster/partition"]]
+    first, last = (tags.get(f"dagster/asset_partition_range_{end}") for end in ("start", "end"))
+    if first is None or last is None:
+        return []
+    with dg.partition_loading_context(dynamic_partitions_store=instance):
+        try:
+            return list(definition.get_partition_keys_in_range(dg.PartitionKeyRange(first, last)))
+        except dg.DagsterError:  # keys of another definition
+            return []
+
+
+def launched(
+    instance: dg.DagsterInstance, sensor: str, run_keys: Sequence[str]
+) -> dict[str, dg.DagsterRun]:
+    """The runs that a sensor has launched, by their run key, which Dagster launches only once."""
+    if not run_keys:
+        return {}
+    tags = {"dagster/sensor_name": sensor, "dagster/run_key": list(run_keys)}
+    return {run.tags["dagster/run_key"]: run for run in instance.get_runs(dg.RunsFilter(tags=tags))}
 
 
 def register_library() -> None:

@@ -57,6 +57,21 @@ def test_the_pages_job_is_refused_and_then_runs(
     assert [request.partition_key for request in tick.run_requests] == ["2026-09-01", key]
 
 
+def test_the_pages_sensor_for_missed_windows_requests_the_oldest_two(
+    page: Any, instance: dg.DagsterInstance
+) -> None:
+    dg.Definitions.validate_loadable(page.catching_up)
+    context = dg.build_sensor_context(
+        instance=instance,
+        repository_def=page.catching_up.get_repository_def(),
+        resources=page.resources,
+        sensor_name="news_catch_up",
+    )
+    first, second = page.catch_up.evaluate_tick(context).run_requests
+    assert first.partition_key < second.partition_key
+    assert first.run_key == f"{first.partition_key}:0"
+
+
 def test_what_the_page_tries_ends_as_it_says(page: Any) -> None:
     requested, september, passed, october, failed = page.printed
     assert requested == "['2026-09-01']"

@@ -11,6 +11,7 @@ import pytest
 
 from example_dags import dagster_defs
 from ubunye_core import open_store
+from ubunye_dagster import ReceiptStoreResource
 
 DATA = Path(dagster_defs.__file__).parent / "data"
 
@@ -47,3 +48,22 @@ def test_a_month_is_paid_only_when_it_has_been_calculated(data: Path) -> None:
     paid = store.list_runs("pay/monthly/send")[0]
     assert calculated.outputs[0].data_hash == paid.inputs[0].data_hash
     assert [pin.run_id for pin in paid.upstreams] == [calculated.run_id]
+
+
+def test_the_months_that_were_missed_are_requested_and_then_no_more(data: Path) -> None:
+    def requested(instance: dg.DagsterInstance) -> list[str]:
+        context = dg.build_sensor_context(
+            instance=instance,
+            repository_def=dagster_defs.defs.get_repository_def(),
+            resources={"receipts": ReceiptStoreResource()},
+        )
+        tick = dagster_defs.catch_up.evaluate_tick(context)
+        return [request.partition_key[:7] for request in tick.run_requests or []]
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        first = requested(instance)
+        assert first == sorted(first)
+        assert 0 < len(first) <= 2
+        assert requested(instance) == first
+        assert materialize("calc", first[0])
+        assert first[0] not in requested(instance)
