@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
+from itertools import pairwise
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_a_whole_day_has_no_hole_when_clocks_change() -> None:
         datetime(2026, 10, 23, 23, tzinfo=UTC), datetime(2026, 10, 27, tzinfo=UTC)
     )
     assert [(end - begin) / HOUR for begin, end in found] == [24, 25, 24]
-    assert all(end == begin for (_, end), (begin, _) in zip(found, found[1:], strict=False))
+    assert all(end == begin for (_, end), (begin, _) in pairwise(found))
     assert closed.times == "00:00–24:00"
 
 
