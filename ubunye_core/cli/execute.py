@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Unpack
 
 import click
 
@@ -18,15 +19,25 @@ from ubunye_core.cli.child import (
     CommandNotStartedError,
 )
 from ubunye_core.cli.exits import ExitCode, code_of
+from ubunye_core.cli.guarding import GuardOptions, policy_in, takes_guard, terms, waits
 from ubunye_core.cli.output import note, wrong
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.program import code_file
 from ubunye_core.cli.waiting import ask_and_wait
 from ubunye_core.errors import ClaimLostError, ConfigError
 from ubunye_core.masking import masked_text
-from ubunye_core.questions import Requirement, RunRefusedError, UpstreamNotMetError, Verdict
+from ubunye_core.questions import (
+    Policy,
+    Requirement,
+    RunRefusedError,
+    RunSkippedError,
+    UpstreamNotMetError,
+    Verdict,
+    read_requirements,
+)
 from ubunye_core.recording import Recording, Run, record_run
 from ubunye_core.stores.url import STORE_VARIABLE
+from ubunye_core.times import duration, in_iso, utc_now
 
 _COMMAND = "ubunye_core.cli.command"
 NO_CODE = os.devnull
@@ -64,13 +75,7 @@ class _Exec(click.Command):
 @options.wait
 @options.deadline
 @options.poll
-@click.option("--guard", is_flag=True, help="Run only if nobody else runs this batch, or did.")
-@click.option(
-    "--rerun", is_flag=True, help="With --guard: a batch that has succeeded may run again."
-)
-@click.option(
-    "--lease", metavar="TIME", help="With --guard: how long this may be silent; 15m unless given."
-)
+@takes_guard
 @click.option("--scheduled", is_flag=True, help="A schedule started this, not a person.")
 @click.option("--reason", metavar="TEXT", help="Why this was started.")
 @takes_store
@@ -86,11 +91,9 @@ def execute(
     wait: str | None,
     deadline: str | None,
     poll: str | None,
-    guard: bool,
-    rerun: bool,
-    lease: str | None,
     scheduled: bool,
     reason: str | None,
+    **guard: Unpack[GuardOptions],
 ) -> int:
     r"""Run a command as a task: it leaves a receipt, and ends with its own exit code.
 
@@ -101,7 +104,8 @@ def execute(
           --wait 2h --scheduled -- python send.py
 
     With a requirement that is not met, or a batch that --guard refuses, the command is not run:
-    exit code 1, or 3 if that cannot be told. The command finds UBUNYE_STORE, UBUNYE_TASK and
+    exit code 1, or 3 if that cannot be told. With --config, the requirements and the policy in the
+    task's YAML hold. The command finds UBUNYE_STORE, UBUNYE_TASK and
     UBUNYE_RUN_ID in its environment.
     """
     if place.was_found:
@@ -111,20 +115,26 @@ def execute(
         )
     command: tuple[str, ...] = context.meta[_COMMAND]
     texts = options.read_variables(variables)
-    requirements = _requirements(required, config, texts)
+    policy = policy_in(config)
+    requirements = _requirements(required, config, texts, has_policy=policy != Policy())
+    both_wait = waits(guard, policy) and bool(requirements)
+    if both_wait and wait is not None and deadline is None:  # one end, whatever is waited for
+        deadline, wait = in_iso(utc_now() + duration(wait, what="--wait")), None
     gate = _Gate(requirements, texts, place, wait, deadline, poll)
-    if (rerun or lease is not None) and not guard:
-        raise ConfigError("--rerun and --lease say how to guard.", hint="Give --guard, too.")
+    if not requirements and (wait or deadline or poll) and not waits(guard, policy):
+        raise ConfigError(
+            "There is nothing to wait for.", hint="Give --require, --config or --if-held wait."
+        )
     recording = record_run(
         _task(task, named_task),
         variables=texts,
         store=place.store,
-        guard=guard,
-        rerun=rerun,
-        lease=lease,
+        guard=guard["guard"],
+        policy=config,
         scheduled=scheduled,
         reason=None if reason is None else masked_text(reason),
         code=code_file(command) or NO_CODE,
+        **terms(guard, policy, wait=wait, deadline=deadline, poll=poll),
     )
 
     return _run(recording, command, place, gate)
@@ -143,8 +153,6 @@ class _Gate:
 
     def __post_init__(self) -> None:
         options.check_waiting(wait=self.wait, deadline=self.deadline)
-        if not self.requirements and (self.wait or self.deadline or self.poll):
-            raise ConfigError("There is nothing to wait for.", hint="Give --require or --config.")
 
     def let_pass(self, run: Run) -> None:
         """Return when all is met, and pin what met it into the run's receipt.
@@ -183,6 +191,9 @@ def _run(recording: Recording, command: Sequence[str], place: Place, gate: _Gate
             note(f"{answer.verdict}  {place.with_remark(answer.reason)}")
             note(f"{run.task} run {run.run_id} was not started.")
             return code_of(answer.verdict)
+        except RunSkippedError as refused:
+            note(f"{place.with_remark(refused.answer.reason)} This run is skipped.")
+            return ExitCode.YES
         except RunRefusedError as refused:
             note(f"{refused.answer.verdict}  {place.with_remark(refused.answer.reason)}")
             note(f"This run of {refused.answer.task} was not started.")
@@ -217,9 +228,10 @@ def _task(given: str | None, named: str | None) -> str:
 
 
 def _requirements(
-    required: Sequence[str], config: Path | None, texts: Mapping[str, str]
+    required: Sequence[str], config: Path | None, texts: Mapping[str, str], *, has_policy: bool
 ) -> tuple[Requirement, ...]:
-    if config is not None:
+    only_policy = config is not None and has_policy and not read_requirements(config)
+    if config is not None and not only_policy:
         return from_file(config, beside=[f"--require {task}" for task in required])
     if not required:
         return ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+from datetime import timedelta
 from functools import partial
 from typing import cast
 
@@ -24,7 +25,7 @@ from ubunye_core.recording.run import Run
 from ubunye_core.recording.terms import Guarding
 from ubunye_core.stores.capabilities import GivesClaims
 from ubunye_core.stores.claims import Claim
-from ubunye_core.times import in_words, utc_now
+from ubunye_core.times import in_words, to_the_second, utc_now
 
 log = logging.getLogger("ubunye_core.recording")
 RENEWALS_IN_A_LEASE = 3
@@ -99,13 +100,16 @@ class Guard:
         )
         if guarding.if_held is not IfHeld.WAIT:
             return take()
+        until = guarding.until(run.started_at)
+        told: list[str] = []
+
+        def tell(answer: RunAnswer, _: timedelta) -> None:
+            if not told:
+                told.append(answer.reason)
+                log.warning("%s Waiting until %s.", answer.reason, to_the_second(until))
+
         with run.timed("wait for the claim"):
-            return wait_for_claim(
-                take,
-                until=guarding.until(run.started_at),
-                poll=guarding.poll,
-                on_look=lambda answer, _: log.info("%s", answer.reason),
-            )
+            return wait_for_claim(take, until=until, poll=guarding.poll, on_look=tell)
 
     def stop(self) -> None:
         """Renew no more; waits a moment for a renewal that is under way."""

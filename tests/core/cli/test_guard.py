@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
 from tests.core.cli.conftest import json_of
 from ubunye_core import claim
 
@@ -59,3 +61,113 @@ def test_how_to_guard_is_said_only_of_a_guard(ask, store):
     answer = ask("exec", CALC, *OCTOBER, "--rerun", "--", "true")
     assert answer.code == 2
     assert "--guard" in answer.err
+
+
+SCHEDULE = """
+schedule: {cron: 0 2 1 * *, window: month, variable: month, start: 2026-08-31T00:00Z}
+"""
+
+
+@pytest.fixture
+def task_file(tmp_path):
+    def write(text):
+        path = tmp_path / "receipts.yaml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_held_batch_can_be_skipped_quietly(shell, store):
+    assert claim(CALC, {"month": "2026-10"}, run_id="r-7", store=store)
+    answer = shell("exec", CALC, *OCTOBER, "--guard", "--if-held", "skip", "--", "echo", "paid")
+    assert (answer.code, answer.out) == (0, "")
+    assert "r-7" in answer.err
+    assert "This run is skipped." in answer.err
+    assert [run.outcome for run in store.list_runs(CALC)] == ["refused"]
+
+
+def test_a_held_batch_can_be_waited_for(begin, store):
+    held = claim(CALC, {"month": "2026-10"}, run_id="r-7", store=store)
+    words = ("exec", CALC, *OCTOBER, "--guard", "--if-held", "wait", "--wait", "60s", "--poll")
+    waiting = begin(*words, "1s", "--", "echo", "paid")
+    line = waiting.stderr.readline()
+    assert "by run r-7" in line
+    assert "Waiting until" in line
+    store.release(held)
+    out, err = waiting.communicate(timeout=60)
+    assert (waiting.returncode, out) == (0, "paid\n"), err
+
+
+def test_a_wait_for_a_held_batch_ends(shell, store):
+    assert claim(CALC, {"month": "2026-10"}, run_id="r-7", store=store)
+    words = ("exec", CALC, *OCTOBER, "--guard", "--if-held", "wait", "--deadline")
+    answer = shell(*words, "2026-10-15T06:00:00Z", "--", "true")
+    assert answer.code == 1
+    assert "until 2026-10-15T06:00:00Z" in answer.err
+
+
+def test_what_is_waited_for_must_be_said(ask, store):
+    answer = ask("exec", CALC, *OCTOBER, "--guard", "--wait", "1h", "--", "true")
+    assert answer.code == 2
+    assert "--if-held wait" in answer.err
+
+
+def test_a_window_is_refused_before_the_one_before_it(ask, keep, task_file):
+    path = task_file("policy: {ordered: true}" + SCHEDULE)
+    words = ("may-run", CALC, "--var", "month=2026-09", "--config", path)
+    found = json_of(ask(*words, "--json"), 1)
+    assert found["before"] == {"name": "2026-08", "state": "missing", "runs": []}
+    run = keep("success", variables={"month": "2026-08"})
+    found = json_of(ask(*words, "--json"), 0)
+    assert found["before"]["runs"] == [run.run_id]
+
+
+def test_an_order_can_be_asked_for_by_options(ask, store, task_file):
+    path = task_file(SCHEDULE)
+    words = ("may-run", CALC, "--var", "month=2026-09")
+    assert ask(*words, "--config", path).code == 0
+    assert ask(*words, "--config", path, "--ordered").code == 1
+    by_options = ("--cron", "0 2 1 * *", "--window", "month", "--variable", "month")
+    answer = ask(*words, *by_options, "--ordered")
+    assert answer.code == 2
+    assert "start" in answer.err  # which only a file says
+    answer = ask(*words, *by_options)
+    assert answer.code == 2
+    assert "--ordered" in answer.err
+
+
+def test_exec_goes_by_the_policy_of_the_task(shell, store, task_file):
+    path = task_file("policy: {ordered: true, require_reason: true}" + SCHEDULE)
+
+    def run(month, *words):
+        return shell(
+            "exec", CALC, "--var", f"month={month}", "--config", path, *words, "--", "true"
+        )
+
+    unsaid = run("2026-08")
+    assert unsaid.code == 1
+    assert "wants a reason" in unsaid.err
+    assert run("2026-09", "--scheduled").code == 1
+    assert run("2026-08", "--reason", "the first of all").code == 0
+    assert run("2026-09", "--scheduled").code == 0
+    assert run("2026-09", "--scheduled").code == 1  # it has finished
+    assert run("2026-09", "--scheduled", "--rerun").code == 0
+    outcomes = [found.outcome for found in store.list_runs(CALC)]
+    assert outcomes == [None, "refused", None, None, "refused", "refused"]
+
+
+def test_a_policy_and_requirements_may_be_given_in_one_file(shell, store, task_file, keep):
+    path = task_file("policy: {if_held: wait, poll: 1s}\nrequires: [{task: pay/monthly/people}]\n")
+    words = ("exec", CALC, *OCTOBER, "--config", path, "--wait", "1s", "--", "true")
+    assert shell(*words).code == 1
+    keep(task="pay/monthly/people")
+    assert shell(*words).code == 0
+
+
+def test_a_requirement_may_stand_beside_a_file_with_a_policy_alone(shell, task_file, keep, store):
+    path = task_file("policy: {guard: true}\n")
+    words = ("exec", CALC, *OCTOBER, "--config", path, "--require", "pay/monthly/people")
+    assert shell(*words, "--", "true").code == 1
+    keep(task="pay/monthly/people")
+    assert shell(*words, "--", "true").code == 0

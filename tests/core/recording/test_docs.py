@@ -46,8 +46,11 @@ def test_the_code_of_the_page_prints_what_the_page_says(
     assert run_page("how-to/record.md", tmp_path) == 4
 
 
-def test_the_page_on_guards_prints_what_it_says(tmp_path: Path) -> None:
-    assert run_page("how-to/guard.md", tmp_path) == 2
+def test_the_page_on_guards_prints_what_it_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_page("how-to/guard.md", tmp_path) == 5
 
 
 def test_every_field_of_a_receipt_has_its_line_and_no_other() -> None:
