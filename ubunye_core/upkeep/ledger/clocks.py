@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from ubunye_core.errors import ConfigError
@@ -98,18 +100,22 @@ class Clocks:
             NoSuchTimeError: it names none, or the clocks showed it twice.
         """
         start = self._start_of(text)
-        edges = boundaries(self.window, self.zone, start, start)
-        if start not in edges:
+        end = self._end_of(start)
+        if end is None:
             raise NoSuchTimeError(f"is not {_WRITTEN[self.window]}")
-        end = edges[edges.index(start) + 1]
         return Window(start=start, end=end, time_zone=self.time_zone)
 
     def name_of(self, window: Window) -> str | None:
         """The text that names a window; None where it is not one whole period of the zone."""
-        edges = boundaries(self.window, self.zone, window.start, window.start)
-        if window.start not in edges or edges[edges.index(window.start) + 1] != window.end:
+        if self._end_of(window.start) != window.end:
             return None
         return name_of(self.window, window.start, self.zone)
+
+    def _end_of(self, start: datetime) -> datetime | None:
+        """Where the period ends that begins here; None where none does."""
+        edges = _edges(self.window, self.time_zone, start.date())
+        at = bisect_left(edges, start)
+        return edges[at + 1] if edges[at] == start else None
 
     def _start_of(self, text: str) -> datetime:
         """The instant at which the window begins that a text names."""
@@ -121,11 +127,11 @@ class Clocks:
             return first.astimezone(UTC)
         name = first.strftime(_NAME[self.window])
         starts = {first.replace(tzinfo=self.zone, fold=fold).astimezone(UTC) for fold in (0, 1)}
-        edges = boundaries(self.window, self.zone, min(starts), max(starts))
         found = sorted(
             start
-            for start in starts.intersection(edges)
-            if start.astimezone(self.zone).strftime(_NAME[self.window]) == name
+            for start in starts
+            if self._end_of(start) is not None
+            and start.astimezone(self.zone).strftime(_NAME[self.window]) == name
         )
         if len(found) > 1:
             raise NoSuchTimeError(
@@ -141,6 +147,13 @@ class Clocks:
         return sorted(
             each for each in found if each.astimezone(self.zone).replace(tzinfo=None) == shown
         )
+
+
+@lru_cache(maxsize=64)
+def _edges(period: Period, time_zone: str, day: date) -> list[datetime]:
+    """Where periods begin around a day of UTC: the lines of a ledger are mostly in order."""
+    first = datetime.combine(day, time(), UTC)
+    return boundaries(period, ZoneInfo(time_zone), first, first + timedelta(days=1))
 
 
 def _is_meant(shown: datetime) -> bool:
