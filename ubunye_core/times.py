@@ -122,7 +122,7 @@ def in_words(length: timedelta) -> str:
 
 def to_the_second(moment: datetime) -> str:
     """An instant for a sentence, cut to the second."""
-    return in_iso(moment.replace(microsecond=0))
+    return moment.astimezone(UTC).isoformat("T", "seconds")[:19] + "Z"
 
 
 def in_iso(moment: datetime) -> str:

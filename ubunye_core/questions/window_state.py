@@ -6,15 +6,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from functools import cached_property
+from types import MappingProxyType
 
 from ubunye_core.questions.answer import MEND, how_it_stands, named, one_line
 from ubunye_core.questions.symptoms import Limits, failures, stuck_runs
+from ubunye_core.questions.window_runs import Run
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.schedules import Schedule, ScheduledWindow
 from ubunye_core.stores.protocol import Unreadable
 from ubunye_core.stores.select import could_be_since
+from ubunye_core.stores.successes import Success, rows_of
 from ubunye_core.times import in_words, to_the_second
 
+_NONE: Mapping[str, str] = MappingProxyType({})
+_NO_LIMITS = (None, None, None)
 EARLY = timedelta(days=1)
 """How long before its window begins a run for it may have started."""
 RUNS_TO_JUDGE_BY = 10
@@ -96,11 +102,11 @@ class Expected:
     missing_at: datetime
     schedule: Schedule
 
-    @property
-    def variables(self) -> dict[str, str]:
+    @cached_property
+    def variables(self) -> Mapping[str, str]:
         """What names the window for a run."""
         variable = self.schedule.variable
-        return {} if variable is None else {variable: self.schedule.value_of(self.window)}
+        return _NONE if variable is None else {variable: self.schedule.value_of(self.window)}
 
 
 @dataclass(frozen=True)
@@ -113,13 +119,13 @@ class Judge:
     usual_limit: timedelta | None
     """How long a run may take where the schedule does not say; None: as long as it likes."""
 
-    def answer(self, expected: Expected, runs: Sequence[Receipt]) -> WindowAnswer:
+    def answer(self, expected: Expected, given: Sequence[Run]) -> WindowAnswer:
         """How a window stands, by the runs for it, newest first."""
-        answer = (
-            self._by_success(expected, runs)
-            or self._by_a_run_under_way(expected, runs)
-            or self._by_the_calendar(expected, runs)
-        )
+        successes = [run for run in given if run.status is Status.SUCCESS]
+        if successes:
+            return _succeeded(expected, given, successes)
+        runs = [run for run in given if isinstance(run, Receipt)]
+        answer = self._by_a_run_under_way(expected, runs) or self._by_the_calendar(expected, runs)
         if answer is not None:
             return answer
         doubtful = [
@@ -129,19 +135,6 @@ class Judge:
             reason = f"What is unreadable may belong to it: {named(doubtful)}. {MEND}"
             return _said(expected, runs, WindowState.UNKNOWN, reason)
         return self._by_its_last_run(expected, runs) or self._by_the_clock(expected, runs)
-
-    def _by_success(self, expected: Expected, runs: Sequence[Receipt]) -> WindowAnswer | None:
-        successes = [run for run in runs if run.status is Status.SUCCESS]
-        if not successes:
-            return None
-        first = min(successes, key=lambda run: run.finished_at)
-        lateness = first.finished_at - expected.missing_at
-        reason = f"run {first.run_id} succeeded at {to_the_second(first.finished_at)}"
-        doubts = _doubts(successes[0], expected)
-        if lateness <= timedelta(0):
-            return _said(expected, runs, WindowState.SUCCEEDED, reason, doubts)
-        reason += f", {in_words(lateness)} after it was missing"
-        return _said(expected, runs, WindowState.SUCCEEDED_LATE, reason, doubts, lateness)
 
     def _by_a_run_under_way(
         self, expected: Expected, runs: Sequence[Receipt]
@@ -205,7 +198,21 @@ class Judge:
         return _said(expected, runs, WindowState.DUE, f"due since {to_the_second(due)}")
 
 
-def usual_limit(runs: Sequence[Receipt]) -> timedelta | None:
+def _succeeded(expected: Expected, runs: Sequence[Run], successes: Sequence[Run]) -> WindowAnswer:
+    first = successes[0]
+    if len(successes) > 1:
+        first = min(successes, key=lambda run: run.finished_at)
+    ended_at = first.finished_at
+    reason = f"run {first.run_id} succeeded at {to_the_second(ended_at)}"
+    doubts = _doubts(successes[0], expected)
+    if ended_at <= expected.missing_at:
+        return _said(expected, runs, WindowState.SUCCEEDED, reason, doubts)
+    lateness = ended_at - expected.missing_at
+    reason += f", {in_words(lateness)} after it was missing"
+    return _said(expected, runs, WindowState.SUCCEEDED_LATE, reason, doubts, lateness)
+
+
+def usual_limit(runs: Sequence[Run]) -> timedelta | None:
     """Three times what 95 of 100 successes took; None until there are ten."""
     took = sorted(
         run.ended_at - run.started_at
@@ -217,24 +224,30 @@ def usual_limit(runs: Sequence[Receipt]) -> timedelta | None:
     return TIMES_THE_SLOWEST * took[min(len(took) - 1, int(SLOWEST * len(took)))]
 
 
-def _doubts(success: Receipt, expected: Expected) -> tuple[str, ...]:
+def _doubts(success: Run, expected: Expected) -> tuple[str, ...]:
     """What is odd about a success."""
     doubts, schedule = [], expected.schedule
+    if (
+        schedule.early_margin is None
+        and schedule.min_duration is None
+        and schedule.min_rows is None
+    ):
+        return ()
     early, margin = expected.window.due - success.started_at, schedule.early_margin
     if isinstance(margin, timedelta) and early > margin:
         doubts.append(f"it started {in_words(early)} before it was due")
     took, shortest = success.finished_at - success.started_at, schedule.min_duration
     if isinstance(shortest, timedelta) and success.ended_at is not None and took < shortest:
         doubts.append(f"it took {in_words(took)}, and {in_words(shortest)} is expected at least")
-    rows = [step.row_count for step in success.outputs if step.row_count is not None]
-    if schedule.min_rows is not None and rows and sum(rows) < schedule.min_rows:
-        doubts.append(f"it wrote {sum(rows)} rows, and {schedule.min_rows} are expected at least")
+    rows = success.rows if isinstance(success, Success) else rows_of(success)
+    if schedule.min_rows is not None and rows is not None and rows < schedule.min_rows:
+        doubts.append(f"it wrote {rows} rows, and {schedule.min_rows} are expected at least")
     return tuple(doubts)
 
 
 def _said(
     expected: Expected,
-    runs: Sequence[Receipt],
+    runs: Sequence[Run],
     state: WindowState,
     reason: str,
     doubts: tuple[str, ...] = (),
@@ -244,7 +257,7 @@ def _said(
         window=expected.window,
         state=state,
         reason=reason,
-        runs=tuple(run.run_id for run in runs),
+        runs=(runs[0].run_id,) if len(runs) == 1 else tuple([run.run_id for run in runs]),
         lateness=lateness,
         doubts=doubts,
         variables=expected.variables,

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ubunye_core.batch import comparable
 from ubunye_core.errors import BadReceiptError, ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task
-from ubunye_core.questions.answer import Moment, Verdict, unavailable, view
+from ubunye_core.questions.answer import Moment, Verdict, unavailable
 from ubunye_core.questions.symptoms import Limits
+from ubunye_core.questions.window_runs import Run, named_by, runs_since, window_of
 from ubunye_core.questions.window_state import (
     EARLY,
     Expected,
@@ -21,9 +21,10 @@ from ubunye_core.questions.window_state import (
     WindowState,
     usual_limit,
 )
-from ubunye_core.receipt import Receipt
+from ubunye_core.receipt import Receipt, Status
 from ubunye_core.schedules import Schedule
 from ubunye_core.stores.protocol import Unreadable
+from ubunye_core.stores.successes import Named
 from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import duration, instant, instant_or_ago, to_the_second
 
@@ -95,17 +96,22 @@ def window_states(
         reason = f"No window of {task} was due from {to_the_second(first)} on."
         return Windows(task=task, verdict=Verdict.PASS, reason=reason, windows=(), now=moment.now)
     earliest = min(each.window.start for each in expected) - EARLY
+    by_value = named_windows(expected)
+    asks_rows = any(version.min_rows is not None for version in versions)
     try:
-        found = opened.search(task, since=earliest)
+        seen = runs_since(
+            task, earliest, opened, moment, variables=by_value, rows=asks_rows
+        )  # fmt: skip
     except StoreUnavailableError as error:
         bad = unavailable(opened, error)
         return Windows(
             task=task, verdict=Verdict.UNKNOWN, reason=bad.why, windows=(), now=moment.now,
             unreadable=(bad,), retryable=True,
         )  # fmt: skip
-    seen = view(found, found.unreadable, moment)
-    runs_for = runs_by_window(seen.receipts, expected)
-    judge = Judge(moment.now, limits, seen.unreadable, usual_limit(seen.receipts))
+    runs_for = _by_window([*seen.successes, *seen.others], expected, by_value)
+    is_running = any(run.status is Status.RUNNING for run in seen.others)
+    usual = usual_limit([*seen.successes, *seen.others]) if is_running else None
+    judge = Judge(moment.now, limits, seen.unreadable, usual)
     answers = tuple(judge.answer(each, runs) for each, runs in zip(expected, runs_for, strict=True))
     return Windows(
         task=task,
@@ -152,56 +158,82 @@ def expected_windows(
     versions: Iterable[Schedule], since: datetime, until: datetime
 ) -> list[Expected]:
     """The windows that are due in a period, and when each counts as missing."""
-    expected = []
+    expected: list[Expected] = []
+    several = 0
     for schedule in versions:
         windows = schedule.due_between(since, until)
-        following = None
+        following, allowed = None, schedule.finish_by
         for window in reversed(windows):
-            allowed = schedule.finish_by
             if following is None:
                 following = schedule.next_due(window.due)
             missing_at = window.due + allowed if isinstance(allowed, timedelta) else following
             expected.append(Expected(window, missing_at, schedule))
             if window.excluded is None:
                 following = window.due
-    expected.sort(key=lambda each: (each.window.due, each.window.start), reverse=True)
-    # A window that two versions cover was expected by the one that was due first.
-    by_window = {(each.window.start, each.window.end): each for each in expected}
-    return sorted(by_window.values(), key=lambda each: (each.window.due, each.window.start))
+        several += bool(windows)
+    if several > 1:
+        expected.sort(key=lambda each: (each.window.due, each.window.start), reverse=True)
+        # A window that two versions cover was expected by the one that was due first.
+        by_window = {(each.window.start, each.window.end): each for each in expected}
+        expected = list(by_window.values())
+    expected.reverse()
+    return expected
 
 
-def runs_by_window(
-    receipts: Sequence[Receipt], expected: Sequence[Expected]
-) -> list[list[Receipt]]:
+def named_windows(expected: Sequence[Expected]) -> dict[Named, list[int]]:
+    """Which windows a variable and its value name, by their places."""
+    by_value: dict[Named, list[int]] = {}
+    for at, each in enumerate(expected):
+        if each.schedule.variable is None:
+            continue
+        for named in each.variables.items():
+            by_value.setdefault(named, []).append(at)
+    return by_value
+
+
+def runs_by_window(receipts: Sequence[Receipt], expected: Sequence[Expected]) -> list[list[Run]]:
     """The runs for each window, newest first.
 
     A run that says its window is for every scheduled window inside it. One that does not is for
     the windows that its variable names.
     """
+    return _by_window(receipts, expected, named_windows(expected))
+
+
+def _by_window(
+    runs: Sequence[Run], expected: Sequence[Expected], by_value: Mapping[Named, Sequence[int]]
+) -> list[list[Run]]:
     by_start = sorted(range(len(expected)), key=lambda at: expected[at].window.start)
     starts = [expected[at].window.start for at in by_start]
-    by_value: dict[tuple[str, str], list[int]] = {}
-    for at, each in enumerate(expected):
-        for named in each.variables.items():
-            by_value.setdefault(named, []).append(at)
-    found: list[list[Receipt]] = [[] for _ in expected]
-    for run in receipts:
-        if run.window is None:
-            pairs = comparable(run.variables).items() if by_value else ()
-            for pair in pairs:
-                for at in by_value.get(pair, ()):
+    ends = [expected[at].window.end for at in by_start]
+    places = {start: at for at, start in reversed(list(enumerate(starts)))}
+    found: list[list[Run]] = [[] for _ in expected]
+    for run in runs:
+        window = window_of(run)
+        if window is None:
+            for named in named_by(run) if by_value else ():
+                for at in by_value.get(named, ()):
                     found[at].append(run)
             continue
-        for index in range(bisect_left(starts, run.window.start), len(starts)):
-            if starts[index] >= run.window.end:
+        start, end = window
+        first = places.get(start)
+        for index in range(bisect_left(starts, start) if first is None else first, len(starts)):
+            if starts[index] >= end:
                 break
-            if expected[by_start[index]].window.end <= run.window.end:
+            if ends[index] <= end:
                 found[by_start[index]].append(run)
+    for several in found:
+        if len(several) > 1:
+            several.sort(key=_order, reverse=True)
     return found
 
 
+def _order(run: Run) -> tuple[datetime, str]:
+    return (run.started_at, run.run_id)
+
+
 def _verdict(answers: Sequence[WindowAnswer]) -> Verdict:
-    states = {answer.state for answer in answers}
+    states = [state for state, number in _counted(answers) if number]
     if any(not state.is_well and state is not WindowState.UNKNOWN for state in states):
         return Verdict.FAIL
     if WindowState.UNKNOWN in states:
@@ -211,12 +243,18 @@ def _verdict(answers: Sequence[WindowAnswer]) -> Verdict:
 
 def _summary(task: str, answers: Sequence[WindowAnswer]) -> str:
     """How many windows stand how, and the first that somebody has to look at."""
-    counts = Counter(answer.state for answer in answers)
-    shown = ", ".join(f"{counts[state]} {state}" for state in WindowState if counts[state])
+    counts = _counted(answers)
+    shown = ", ".join(f"{number} {state}" for state, number in counts if number)
     text = f"{task}: of {len(answers)} windows {shown}."
-    bad = [answer for answer in answers if not answer.state.is_well or answer.doubts]
-    if bad:
-        first = bad[0]
+    bad = [state for state, number in counts if number and not state.is_well]
+    first = next((answer for answer in answers if answer.doubts or answer.state in bad), None)
+    if first is not None:
         why = "; ".join((first.reason, *first.doubts))
         text += f" The first to look at is {first.window.name} ({first.state}): {why}."
     return text
+
+
+def _counted(answers: Sequence[WindowAnswer]) -> list[tuple[WindowState, int]]:
+    """How many windows stand how, in the order of precedence."""
+    numbers = Counter([id(answer.state) for answer in answers])  # the hash of an enum takes long
+    return [(state, numbers[id(state)]) for state in WindowState]

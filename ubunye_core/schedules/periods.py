@@ -11,6 +11,8 @@ from ubunye_core.schedules.days import ONE_DAY, still_midnight
 
 ONE_HOUR = timedelta(hours=1)
 _HOURS = tuple(hour * ONE_HOUR for hour in range(24))
+_HOUR_NAMES = tuple(f"T{hour:02}" for hour in range(24))
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 class Period(StrEnum):
@@ -54,12 +56,37 @@ def boundaries(period: Period, zone: ZoneInfo, since: datetime, until: datetime)
     return sorted({local.replace(tzinfo=zone).astimezone(UTC) for local in starts})
 
 
-def name_of(period: Period, start: datetime, zone: ZoneInfo) -> str:
-    """A window for people and variables.
+class Names:
+    """Names windows for people and variables.
 
     ``2026-10``, ``2026-W42``, ``2026-10-15``, ``2026-10-15T02``; a tick by its minute. What the
     clocks show twice has its offset.
     """
+
+    def __init__(self, period: Period, zone: ZoneInfo) -> None:
+        self._period, self._zone = period, zone
+        self._midnight = self._next_midnight = _NEVER
+        self._day = ""
+
+    def of(self, start: datetime) -> str:
+        """The name of the window that begins at this instant."""
+        if self._period is Period.HOUR:
+            if not self._midnight <= start < self._next_midnight:
+                self._look_at_the_day(start)
+            if self._midnight is not _NEVER:
+                return self._day + _HOUR_NAMES[(start - self._midnight) // ONE_HOUR]
+        return name_of(self._period, start, self._zone)
+
+    def _look_at_the_day(self, start: datetime) -> None:
+        """Learn of the day in which an hour begins, if the clocks stand still on it."""
+        day = start.astimezone(self._zone).date()
+        self._midnight = still_midnight(self._zone, day) or _NEVER
+        if self._midnight is not _NEVER:
+            self._next_midnight, self._day = self._midnight + ONE_DAY, day.isoformat()
+
+
+def name_of(period: Period, start: datetime, zone: ZoneInfo) -> str:
+    """The name of one window, as ``Names`` gives it."""
     local = start.astimezone(zone)
     if period is Period.HOUR:
         return f"{local.isoformat()[:13]}{_offset_if_twice(local, zone)}"

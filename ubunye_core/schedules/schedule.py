@@ -14,7 +14,7 @@ from ubunye_core.errors import ConfigError
 from ubunye_core.names import one_of
 from ubunye_core.schedules.calendar import Calendar
 from ubunye_core.schedules.firings import Cron, Firings, Interval
-from ubunye_core.schedules.periods import Period, boundaries, name_of, reach_of
+from ubunye_core.schedules.periods import Names, Period, boundaries, reach_of
 from ubunye_core.times import as_utc, duration, instant, to_the_second
 
 MOST_WINDOWS = 200_000
@@ -191,19 +191,20 @@ class Schedule:
 
     def _ticks(self, since: datetime, until: datetime) -> Iterator[ScheduledWindow]:
         """The windows from one firing to the next, for the firings of a period."""
-        firings = self.firings.after(since)
+        firings, names = self.firings.after(since), Names(self.window, self.zone)
         before, at = self.firings.before(since), next(firings, None)
         while at is not None and at < until:
             after = next(firings, None)
             start, end = (before, at) if self.of is Of.PREVIOUS else (at, after)
             if start is not None and end is not None and self._expects(at):
-                yield self._window(start, end, at)
+                yield self._window(start, end, at, names)
             before, at = at, after
 
     def _periods(self, since: datetime, until: datetime) -> Iterator[ScheduledWindow]:
         """The calendar's periods, each at the first firing that covers it."""
         begin = since - reach_of(self.window)  # the window of a firing may have been due before it
         edges = boundaries(self.window, self.zone, begin, until)
+        names = Names(self.window, self.zone)
         back, covered = (1 if self.of is Of.PREVIOUS else 0), -1
         here = bisect_right(edges, begin) - 1
         for at in self.firings.after(begin):
@@ -214,7 +215,7 @@ class Schedule:
             if here - back != covered:
                 covered = here - back
                 if self._expects(at):
-                    yield self._window(edges[covered], edges[covered + 1], at)
+                    yield self._window(edges[covered], edges[covered + 1], at, names)
 
     def _expects(self, due: datetime) -> bool:
         """Whether the schedule holds for what is due then."""
@@ -222,9 +223,11 @@ class Schedule:
             return False
         return not (isinstance(self.end, datetime) and due >= self.end)
 
-    def _window(self, start: datetime, end: datetime, due: datetime) -> ScheduledWindow:
+    def _window(
+        self, start: datetime, end: datetime, due: datetime, names: Names
+    ) -> ScheduledWindow:
         excluded = None
         if self.calendar is not None:
             excluded = self.calendar.excludes(start, end, self.zone)
-        name = name_of(self.window, start, self.zone)
+        name = names.of(start)
         return ScheduledWindow(start=start, end=end, due=due, name=name, excluded=excluded)

@@ -18,6 +18,7 @@ from ubunye_core.stores.capabilities import (
     Scans,
     SetsHeartbeat,
     Settled,
+    Summarises,
     TellsSettled,
 )
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
@@ -34,6 +35,7 @@ from ubunye_core.stores.files import FileStore
 from ubunye_core.stores.memory import MemoryStore
 from ubunye_core.stores.protocol import Found, ReceiptStore, Unreadable
 from ubunye_core.stores.select import could_be_since, select
+from ubunye_core.stores.successes import Success, Summaries, Summed, in_short
 from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.stores.url import open_store
 
@@ -53,6 +55,11 @@ __all__ = [
     "FindsAttempt",
     "TellsSettled",
     "Settled",
+    "Summarises",
+    "Summed",
+    "Summaries",
+    "Success",
+    "in_short",
     "Scans",
     "SavesMany",
     "GivesClaims",

@@ -14,6 +14,7 @@ from typing import Protocol
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.claims import Claim, ClaimKey, Held
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.successes import Summaries, Summed
 
 
 class ListsTasks(Protocol):
@@ -94,6 +95,19 @@ class TellsSettled(Protocol):
         anything of it is unreadable: health then looks at its newest runs. So it is when in doubt;
         and a task may always be left out whose newest run is no success, or in which a run is
         open.
+        """
+        ...
+
+
+class Summarises(Protocol):
+    """It tells the many successes of a task in short. The states of windows ask this."""
+
+    def summaries(self, task: str, asked: Summed) -> Summaries:
+        """The runs of a task that started at ``asked.since`` or later.
+
+        Successes in short, as far as they had ended by ``asked.until``; all others whole, and what
+        is unreadable: together what a search since then finds. A success that does not say when it
+        ended is among the others, and where it is in doubt, any may be.
         """
         ...
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime, timedelta
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from ubunye_core.batch import Batch
+from ubunye_core.batch import Batch, Scalar
 from ubunye_core.codec import decode, encode
 from ubunye_core.errors import BadReceiptError
 from ubunye_core.names import check_run_id, check_task
@@ -28,6 +28,7 @@ from ubunye_core.stores.ends import on_record, standing
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.refusals import only_run
 from ubunye_core.stores.select import select
+from ubunye_core.stores.successes import Success, Summaries, Summed
 from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.times import utc_now
 
@@ -41,6 +42,7 @@ class MemoryStore(BaseStore):
     def __init__(self, name: str = "") -> None:
         self.url = f"memory://{name}"
         self._documents: dict[tuple[str, str], bytes] = {}
+        self._short: dict[tuple[str, str], _Short] = {}
         self._claims: dict[tuple[str, str], KnownClaim] = {}
         self._lock = threading.RLock()
 
@@ -54,7 +56,8 @@ class MemoryStore(BaseStore):
                 current = on_record(partial(self._decode, key, held), receipt)
             stands = standing(current, receipt)
             if stands is not None:
-                self._documents[key] = encode(stands)
+                document = self._documents[key] = encode(stands)
+                self._short[key] = _Short.of(stands, document)
 
     def load(self, task: str, run_id: str) -> Receipt:
         """The receipt of one run, by its whole id or a beginning that fits one run only."""
@@ -76,16 +79,9 @@ class MemoryStore(BaseStore):
     ) -> Found:
         with self._lock:
             held = [item for item in self._documents.items() if task in (None, item[0][0])]
-        receipts, unreadable = [], []
-        for key, document in held:
-            try:
-                receipts.append(self._decode(key, document))
-            except BadReceiptError as error:
-                unreadable.append(
-                    Unreadable(
-                        where=error.where, why=error.why, task=key[0], started_at=time_in(key[1])
-                    )
-                )
+        read = [self._read(key, document) for key, document in held]
+        receipts = (each for each in read if isinstance(each, Receipt))
+        unreadable = (each for each in read if isinstance(each, Unreadable))
         return select(receipts, unreadable, status=status, since=since, batch=batch, limit=limit)
 
     def tasks(self) -> list[str]:
@@ -119,6 +115,30 @@ class MemoryStore(BaseStore):
                 going_on = frozenset(run.run_id for run in found if not run.status.is_final)
                 told[task] = replace(Settled.of(found[0]), open_runs=going_on)
         return told
+
+    def summaries(self, task: str, asked: Summed) -> Summaries:
+        """The runs of a task since an instant, its successes in short."""
+        with self._lock:
+            held = [item for item in self._documents.items() if item[0][0] == check_task(task)]
+        successes: list[Success] = []
+        others: list[Receipt] = []
+        unreadable: list[Unreadable] = []
+        for key, document in held:
+            known = self._short.get(key)
+            success = None if known is None else known.told(document, asked)
+            if success is None:
+                read = self._read(key, document)
+                if isinstance(read, Unreadable):
+                    unreadable.append(read)
+                    continue
+                success = asked.success_of(read)
+                if success is None:
+                    others.append(read)
+                    continue
+            if success.started_at >= asked.since:
+                successes.append(success)
+        found = select(others, unreadable, since=asked.since)
+        return Summaries(successes=successes, others=found)
 
     def scan(self, task: str) -> Iterator[Receipt | Unreadable]:
         """Every receipt of a task."""
@@ -179,12 +199,47 @@ class MemoryStore(BaseStore):
         with self._lock:
             self._documents[check_task(task), check_run_id(run_id)] = document
 
+    def _read(self, key: tuple[str, str], document: bytes) -> Receipt | Unreadable:
+        try:
+            return self._decode(key, document)
+        except BadReceiptError as error:
+            return Unreadable(
+                where=error.where, why=error.why, task=key[0], started_at=time_in(key[1])
+            )
+
     def _decode(self, key: tuple[str, str], document: bytes) -> Receipt:
         where = f"{self.url}/{key[0]}/{key[1]}"
         receipt = decode(document, where=where)
         if (receipt.task, receipt.run_id) != key:
             raise BadReceiptError(where, "its place is not the task and run id that stand in it")
         return receipt
+
+
+@dataclass(frozen=True, slots=True)
+class _Short:
+    """A receipt that was saved, as it is told in short."""
+
+    document: bytes
+    success: Success | None
+    variables: Mapping[str, Scalar]
+
+    @classmethod
+    def of(cls, receipt: Receipt, document: bytes) -> _Short:
+        ended_at = receipt.ended_at
+        always = Summed(since=receipt.started_at, until=datetime.max.replace(tzinfo=UTC))
+        success = None if ended_at is None else always.success_of(receipt)
+        return cls(document, success, receipt.variables)
+
+    def told(self, document: bytes, asked: Summed) -> Success | None:
+        """The success, if it is still what stands here, and may be told in short."""
+        success = self.success
+        if success is None or self.document is not document:
+            return None
+        if success.ended_at > asked.until or success.started_at > asked.until:
+            return None
+        if success.window is None and asked.variables:
+            return success._replace(named=asked.named(self.variables))
+        return success
 
 
 def open_memory(url: str) -> MemoryStore:

@@ -13,7 +13,7 @@ from ubunye_core.batch import Batch
 from ubunye_core.errors import ReceiptConflictError
 from ubunye_core.receipt import Orchestrator, Receipt, Status, Window
 from ubunye_core.runids import new_run_id
-from ubunye_core.stores import Found, ReceiptStore
+from ubunye_core.stores import Found, ReceiptStore, Success, Summaries, Summed, in_short
 from ubunye_core.testing.builders import A_TASK, a_receipt, a_step, at
 
 BATCHES: tuple[dict[str, str], ...] = (
@@ -55,6 +55,12 @@ def some_history(seed: int, runs: int = 14) -> list[Receipt]:
         )
     chance.shuffle(history)
     return history
+
+
+def _told(run: Success, rows: bool) -> tuple[object, ...]:
+    """What must be told of a success: which variables it has only where it has no window."""
+    named = () if run.window is not None else tuple(sorted(run.named))
+    return (run.order, run.ended_at, run.window, named, run.rows if rows else None)
 
 
 class Offers:
@@ -124,6 +130,54 @@ class Offers:
             assert last.finished_at == newest.finished_at
             assert last.window_end == (None if newest.window is None else newest.window.end)
         assert set(tasks[1::2]) <= set(told)
+
+    @pytest.mark.parametrize("rows", [False, True])
+    def test_what_is_told_in_short_is_what_a_search_finds(
+        self, store: ReceiptStore, rows: bool
+    ) -> None:
+        tell: Callable[[str, Summed], Summaries] | None = getattr(store, "summaries", None)
+        if tell is None:
+            return
+        for seed in range(3):
+            for receipt in some_history(100 + seed):
+                wrote = (a_step(direction="output", row_count=seed),) if seed else ()
+                ended_at = receipt.started_at + (seed % 2) * (at(2) - at(0))
+                receipt = replace(receipt, outputs=wrote)
+                if receipt.status.is_final:
+                    receipt = replace(receipt, ended_at=ended_at if seed != 2 else None)
+                store.save(replace(receipt, run_id=f"{receipt.run_id}"))
+        store.save(a_receipt(task="pay/monthly/send"))
+        names = {("month", "2026-10"): 1, ("region", "eu"): 2, ("month", "***"): 3}
+        for since in (at(-60), at(4), at(9)):
+            for until in (at(-60), at(6), at(1000)):
+                asked = Summed(since=since, until=until, variables=names.keys(), rows=rows)
+                found = store.search(A_TASK, since=since)
+                told, expected = tell(A_TASK, asked), in_short(found, asked)
+                short = {run.run_id: run for run in expected.successes}
+                whole = {run.run_id: run for run in found}
+                for run in told.successes:
+                    assert _told(run, rows) == _told(short[run.run_id], rows)
+                for other in told.others:  # a success may always be told whole
+                    assert other == whole[other.run_id]
+                ids = [run.run_id for run in (*told.successes, *told.others)]
+                assert sorted(ids) == sorted(whole)
+        nobody = tell("pay/monthly/nobody", asked)
+        assert not nobody.successes
+        assert not nobody.others
+        assert not nobody.others.unreadable
+
+    def test_a_run_is_told_in_short_as_soon_as_it_has_succeeded(self, store: ReceiptStore) -> None:
+        tell: Callable[[str, Summed], Summaries] | None = getattr(store, "summaries", None)
+        if tell is None:
+            return
+        asked = Summed(since=at(-60), until=at(60))
+        running = a_receipt(run_id=new_run_id(at(0)), status=Status.RUNNING)
+        store.save(running)
+        assert list(tell(A_TASK, asked).others) == [running]
+        store.save(replace(running, status=Status.SUCCESS, ended_at=at(5)))
+        told = tell(A_TASK, asked)
+        ends = [run.finished_at for run in (*told.successes, *told.others)]
+        assert ends == [at(5)]
 
     def test_the_receipts_of_an_attempt_are_found(self, store: ReceiptStore) -> None:
         find: Callable[[str, Orchestrator], Found] | None = getattr(store, "of_attempt", None)

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.core.questions.builders import CALC, DAY, HOUR, NOW, FourMethods, a_run, a_window, put
+from tests.core.questions.builders import (
+    CALC,
+    DAY,
+    HOUR,
+    MINUTE,
+    NOW,
+    FourMethods,
+    a_run,
+    a_window,
+    put,
+)
 from tests.core.questions.test_damage_properties import requirements, store_of, stores
-from ubunye_core import Requirement, Status, check_upstream, job_health
+from ubunye_core import (
+    Receipt,
+    Requirement,
+    Schedule,
+    Status,
+    Step,
+    Window,
+    check_upstream,
+    job_health,
+    window_states,
+)
 from ubunye_core.stores import MemoryStore
 from ubunye_core.times import utc_now
 
@@ -34,6 +55,62 @@ def test_a_gate_says_the_same(held, requirement, now) -> None:
     assert quick == check_upstream(
         requirement, variables=OCTOBER, store=FourMethods(store), now=now
     )
+
+
+HOURLY = Schedule(every="1h", variable="hour", min_rows=5)
+BARE = Schedule(every="2h", variable="hour", of="current")
+
+
+@st.composite
+def runs_of_hours(draw: st.DrawFn) -> list[Receipt]:
+    """Runs that say a window, or name an hour, or both, or neither."""
+    runs = []
+    for number in range(draw(st.integers(0, 12))):
+        ago = timedelta(minutes=draw(st.integers(-30, 720)))
+        start = (NOW - ago).replace(minute=0)
+        runs.append(
+            a_run(
+                draw(st.sampled_from([*Status, Status.SUCCESS, Status.SUCCESS])),
+                ago=ago,
+                took=draw(st.sampled_from([HOUR * 0, MINUTE, HOUR])),
+                run_id=draw(st.sampled_from([None, f"own-{number}"])),
+                variables=draw(
+                    st.sampled_from([{}, {"hour": f"{start:%Y-%m-%dT%H:%M}", "mode": "DEV"}])
+                ),
+                window=draw(st.sampled_from([None, Window(start=start, end=start + 2 * HOUR)])),
+                outputs=draw(
+                    st.sampled_from([(), (Step(name="o", direction="output", row_count=number),)])
+                ),
+                ended_by=draw(st.sampled_from([None, "reconcile"])),
+                heartbeat_at=draw(st.sampled_from([None, NOW - ago + MINUTE])),
+            )
+        )
+    return runs
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    runs_of_hours(), st.sampled_from([HOURLY, BARE, [replace(HOURLY, end=NOW - 4 * HOUR), BARE]]),
+    MOMENTS | st.sampled_from([NOW - 3 * HOUR]), st.booleans(),
+)  # fmt: skip
+def test_windows_stand_the_same(runs, schedule, now, damaged) -> None:
+    store = MemoryStore()
+    put(store, *runs) if runs else None
+    if damaged:
+        store.put_document(CALC, "damaged", b"{")
+    asked = {"schedule": schedule, "since": NOW - 10 * HOUR, "until": NOW + DAY, "now": now}
+    quick = window_states(CALC, store=store, **asked)
+    assert quick == window_states(CALC, store=FourMethods(store), **asked)
+
+
+def test_the_states_of_windows_that_went_well_search_nothing() -> None:
+    store = MemoryStore()
+    put(store, *(a_run(ago=number * HOUR, window=a_window(NOW)) for number in range(1, 5)))
+    watched = FourMethods(store)
+    watched.summaries = store.summaries  # type: ignore[attr-defined]
+    found = window_states(CALC, schedule=HOURLY, since=2 * HOUR, store=watched, now=NOW)
+    assert [len(each.runs) for each in found.windows] == [4, 4]
+    assert watched.calls == []
 
 
 def test_a_gate_that_is_met_searches_nothing() -> None:

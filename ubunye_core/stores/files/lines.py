@@ -20,6 +20,7 @@ from ubunye_core.batch import Batch, comparable
 from ubunye_core.masking import MASK, comparable_value
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.capabilities import Settled
+from ubunye_core.stores.successes import rows_of
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -121,14 +122,15 @@ def begun_line(receipt: Receipt) -> bytes:
 
 def ended_line(receipt: Receipt, keys: Keys, found: os.stat_result) -> bytes:
     """How a run ended whose file the system describes so."""
-    window = receipt.window
+    window, rows = receipt.window, rows_of(receipt)
     parts = (
         receipt.run_id,
         stamp(found).decode(),
         _LETTERS[receipt.status],
         microseconds(receipt.started_at),
         microseconds(receipt.finished_at),
-        "-" if window is None else microseconds(window.end),
+        "-" if window is None else f"{microseconds(window.start)}/{microseconds(window.end)}",
+        "-" if rows is None else rows,
         keys,
     )
     return sealed(" ".join(("T", *map(str, parts))))
@@ -190,7 +192,7 @@ class Fact:
             run_id=run_id,
             started_at=instant_of(int(parts[4])),
             finished_at=instant_of(int(parts[5])),
-            window_end=None if parts[6] == b"-" else instant_of(int(parts[6])),
+            window_end=None if parts[6] == b"-" else instant_of(int(parts[6].split(b"/")[-1])),
             status=_STATUS_OF[parts[3]],
         )
 

@@ -27,9 +27,11 @@ from ubunye_core.stores.files.lookup import Lookup
 from ubunye_core.stores.files.place import SUFFIX, Place
 from ubunye_core.stores.files.searching import Asked, Search
 from ubunye_core.stores.files.settling import settled
+from ubunye_core.stores.files.summing import summaries
 from ubunye_core.stores.files.writing import Writing, in_groups
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.refusals import not_found, only_run, printable, raise_if_refused
+from ubunye_core.stores.successes import Summaries, Summed
 
 
 class FileStore(HasClaims, BaseStore):
@@ -126,6 +128,11 @@ class FileStore(HasClaims, BaseStore):
         """The receipts of a task that stand for this attempt."""
         with self._place.reading():
             return self._lookup.of_attempt(task, attempt)
+
+    def summaries(self, task: str, asked: Summed) -> Summaries:
+        """The runs of a task since an instant, its successes in short."""
+        with self._place.reading():
+            return summaries(task, asked, self._place, self._facts.of(task))
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
         """Those of the tasks whose newest run is a success, and that need no other look."""

@@ -130,6 +130,10 @@ class Queries:
         """The newest run of each task, where it is a success and no run of it is running."""
         return Asked(self._settled, names=self._dialect.names_value(tasks))
 
+    def in_short(self, task: str, since: int, until: int) -> Asked:
+        """A task's rows since an instant; of successes that had ended by another, no document."""
+        return Asked(self._in_short, task=task, since=since, until=until)
+
     def _page(self, wanted: Wanted, *, is_first: bool) -> sa.Select[Any]:
         by = self._tables.variables.c if wanted.pairs else self._tables.receipts.c
         query = self._of_pairs(wanted) if wanted.pairs else self._of_status(wanted.status)
@@ -284,6 +288,27 @@ class Queries:
             .select_from(named.join(run, join))
             .where(told.status == _is(Status.SUCCESS))
             .where(self._none(named, "running"), self._none(named, "placed"))
+        )
+
+    @cached_property
+    def _in_short(self) -> Statement:
+        receipts = self._tables.receipts.c
+        until = sa.bindparam("until", type_=sa.BigInteger)
+        is_short = sa.and_(
+            receipts.status == _is(Status.SUCCESS),
+            receipts.started_at <= until,
+            receipts.ended_at <= until,
+        )
+        document = sa.case((is_short, sa.null()), else_=self._dialect.document(receipts.document))
+        size = self._dialect.size(receipts.document).label("size")
+        sealed = (receipts[name] for name in SEALED)
+        some = sa.select(*sealed, size, receipts.seal, document.label("document"))
+        some = some.where(receipts.task == sa.bindparam("task"))
+        return _all_of(
+            some.where(receipts.started_at >= sa.bindparam("since", type_=sa.BigInteger)).where(
+                receipts.status.is_not(None)
+            ),
+            some.where(receipts.status.is_(None)),
         )
 
     def _none(self, named: Any, what: str) -> sa.ColumnElement[bool]:

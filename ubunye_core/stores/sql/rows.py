@@ -17,7 +17,9 @@ from ubunye_core.receipt import Orchestrator, Receipt
 from ubunye_core.runids import time_in
 from ubunye_core.stores.protocol import Unreadable
 
-SEALED = ("task", "run_id", "status", "started_at", "ended_at", "window_end")
+SEALED = (
+    "task", "run_id", "status", "started_at", "ended_at", "window_start", "window_end", "pairs",
+)  # fmt: skip
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -61,13 +63,13 @@ def drawn(receipt: Receipt, document: bytes) -> dict[str, Any]:
 
 
 def seal_of(columns: Sequence[str | int | None], size: int) -> str:
-    """What shows that the columns that ``settled`` tells were not changed, nor the document cut.
+    """What shows that the columns that are told unread were not changed, nor the document cut.
 
     Args:
         columns: ``SEALED``, in this order.
         size: How many bytes the document has, which a database tells without reading it.
     """
-    return hashlib.sha256(f"{columns} {size}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{tuple(columns)} {size}".encode()).hexdigest()[:32]
 
 
 def attempt_key(attempt: Orchestrator) -> str:

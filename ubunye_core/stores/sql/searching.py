@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
+from typing import Any
 
 import sqlalchemy as sa
 
@@ -11,8 +13,22 @@ from ubunye_core.batch import Batch, agrees
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.refusals import not_found, only_run
-from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted
-from ubunye_core.stores.sql.rows import Stored, attempt_key, batch_key, pairs_wanted
+from ubunye_core.stores.select import select
+from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted, as_bytes
+from ubunye_core.stores.sql.rows import (
+    Stored,
+    attempt_key,
+    batch_key,
+    micros,
+    moment_of,
+    pair_of,
+    pairs_wanted,
+    seal_of,
+)
+from ubunye_core.stores.successes import Named, Success, Summaries, Summed, in_short
+
+_FEW = 20
+"""So many rows that somebody has changed are read one by one."""
 
 FEW = 4
 """Runs of a batch among which its last success mostly is."""
@@ -85,6 +101,37 @@ class Searching:
             (each for each in read if isinstance(each, Unreadable)),
         )
 
+    def in_short(self, task: str, asked: Summed) -> Summaries:
+        """The runs of a task since an instant, its successes in short."""
+        query = self._queries.in_short(task, micros(asked.since), micros(asked.until))
+        successes, read, doubtful = [], [], 0
+        short = _Short(asked)
+        for row in query.rows(self._connection):
+            task, run_id, status, started_at, ended_at, *_, document = tuple(row)
+            stored: Stored | None = None
+            if document is not None:
+                stored = Stored(task, run_id, status, started_at, ended_at, as_bytes(document))
+            else:
+                success = short.told(row)
+                if success is not None:
+                    successes.append(success)
+                    continue
+                doubtful += 1
+                if doubtful > _FEW:
+                    wanted = Wanted(task=task, since=micros(asked.since))
+                    return in_short(Found(*self.search(wanted, {}, None)), asked)
+                stored = self._one(task, run_id)
+            if stored is not None:
+                read.append(stored.read(self._url))
+        others = []
+        for each in read:
+            if isinstance(each, Receipt):
+                success = asked.success_of(each) if each.started_at >= asked.since else None
+                others.append(each) if success is None else successes.append(success)
+        unreadable = (each for each in read if isinstance(each, Unreadable))
+        found = select(others, unreadable, since=asked.since)
+        return Summaries(successes=successes, others=found)
+
     def _rows(
         self, wanted: Wanted, batch: Mapping[str, str], limit: int | None
     ) -> Iterator[Stored]:
@@ -132,3 +179,27 @@ class Searching:
     def _one(self, task: str, run_id: str) -> Stored | None:
         found = self._queries.one(task, run_id).stored(self._connection)
         return found[0] if found else None
+
+
+class _Short:
+    """Reads successes from the columns of rows, where nobody has changed them."""
+
+    def __init__(self, asked: Summed) -> None:
+        self._asked = asked
+
+    def told(self, row: Sequence[Any]) -> Success | None:
+        """A success in short; None where its document must tell."""
+        *sealed, size, seal, _ = tuple(row)
+        if seal != seal_of(sealed, size):
+            return None
+        _, run_id, _, started_at, ended_at, start, end, pairs = sealed
+        window = None if start is None or end is None else (moment_of(start), moment_of(end))
+        named: tuple[Named, ...] = ()
+        if window is None and self._asked.variables:
+            numbers = map(int, pairs.split())
+            named = tuple(self._by_pair[pair] for pair in numbers if pair in self._by_pair)
+        return Success(moment_of(started_at), run_id, moment_of(ended_at), window, named)
+
+    @cached_property
+    def _by_pair(self) -> Mapping[int, Named]:
+        return {pair_of(*each): each for each in self._asked.variables}

@@ -24,6 +24,7 @@ from ubunye_core.stores.sql.repairing import repair
 from ubunye_core.stores.sql.rows import micros, moment_of, seal_of
 from ubunye_core.stores.sql.searching import Searching
 from ubunye_core.stores.sql.writing import Writing
+from ubunye_core.stores.successes import Summaries, Summed, in_short
 
 Answer = TypeVar("Answer")
 
@@ -100,9 +101,10 @@ class SqlStore(HasClaims, BaseStore):
             return {}
         settled = {}
         for row in self._database.read(self._queries.settled(names).rows):
-            task, run_id, status, started_at, ended_at, window_end, size, seal = tuple(row)
-            if seal != seal_of((task, run_id, status, started_at, ended_at, window_end), size):
+            *sealed, size, seal = tuple(row)
+            if seal != seal_of(sealed, size):
                 continue
+            task, run_id, _, started_at, ended_at, _, window_end, _ = sealed
             settled[task] = Settled(
                 run_id=run_id,
                 started_at=moment_of(started_at),
@@ -110,6 +112,13 @@ class SqlStore(HasClaims, BaseStore):
                 window_end=None if window_end is None else moment_of(window_end),
             )
         return settled
+
+    def summaries(self, task: str, asked: Summed) -> Summaries:
+        """The runs of a task since an instant, its successes in short."""
+        check_task(task)
+        if asked.rows:  # they stand in the documents only
+            return in_short(self.search(task, since=asked.since), asked)
+        return self._ask(lambda searching: searching.in_short(task, asked))
 
     def scan(self, task: str) -> Iterator[Receipt | Unreadable]:
         """Every receipt of a task."""

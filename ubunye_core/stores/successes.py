@@ -1,0 +1,109 @@
+"""Successes in short: what the state of windows needs of the many runs that went well."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import NamedTuple
+
+from ubunye_core.batch import Scalar, comparable
+from ubunye_core.masking import MASK
+from ubunye_core.receipt import Receipt, Status
+from ubunye_core.stores.protocol import Found
+
+Named = tuple[str, str]
+"""A variable and its value as text."""
+
+
+class Success(NamedTuple):
+    """A run that succeeded, without its details."""
+
+    started_at: datetime
+    run_id: str
+    ended_at: datetime
+    window: tuple[datetime, datetime] | None = None
+    """Where the data begins that the run says it is for, and where it ends."""
+    named: tuple[Named, ...] = ()
+    """Those of the variables that were asked for which the run has; of a run with a window none
+    need be told."""
+    rows: int | None = None
+    """How many rows it wrote, where it says so."""
+
+    @property
+    def status(self) -> Status:
+        """``success``."""
+        return Status.SUCCESS
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """Runs are ordered by this, newest first."""
+        return (self.started_at, self.run_id)
+
+    @property
+    def finished_at(self) -> datetime:
+        """When the run ended."""
+        return self.ended_at
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summaries:
+    """The runs of a task: successes in short, and all others whole."""
+
+    successes: Sequence[Success]
+    """In any order."""
+    others: Found
+    """Every other run, and what is unreadable. A success may always stand here instead."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summed:
+    """What is asked of the runs of a task."""
+
+    since: datetime
+    """Runs that started at this instant or later, UTC."""
+    until: datetime
+    """A success is told in short only if it had ended by then, UTC."""
+    variables: Collection[Named] = frozenset()
+    """Variables and texts by which a run without a window names what it is for; a set or a map."""
+    rows: bool = False
+    """Whether it is asked how many rows a success wrote."""
+
+    def success_of(self, receipt: Receipt) -> Success | None:
+        """A receipt in short; None where it has to be told whole."""
+        ended_at, window = receipt.ended_at, receipt.window
+        if receipt.status is not Status.SUCCESS or ended_at is None or ended_at > self.until:
+            return None
+        if receipt.started_at > self.until:
+            return None
+        return Success(
+            receipt.started_at,
+            receipt.run_id,
+            ended_at,
+            None if window is None else (window.start, window.end),
+            self.named(receipt.variables) if window is None and self.variables else (),
+            rows_of(receipt),
+        )
+
+    def named(self, variables: Mapping[str, Scalar]) -> tuple[Named, ...]:
+        """Those of the variables asked for that a run has. What is masked is equal to nothing."""
+        pairs = comparable(variables).items()
+        return tuple(pair for pair in pairs if pair[1] != MASK and pair in self.variables)
+
+
+def rows_of(receipt: Receipt) -> int | None:
+    """How many rows a run wrote; None where it does not say."""
+    rows = [step.row_count for step in receipt.outputs if step.row_count is not None]
+    return sum(rows) if rows else None
+
+
+def in_short(found: Found, asked: Summed) -> Summaries:
+    """What a search since ``asked.since`` found, with its successes in short."""
+    successes, others = [], []
+    for receipt in found:
+        short = asked.success_of(receipt)
+        if short is None:
+            others.append(receipt)
+        else:
+            successes.append(short)
+    return Summaries(successes=successes, others=Found(others, found.unreadable))
