@@ -9,13 +9,13 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from ubunye_core.receipt import Receipt
+from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.atomic import read_regular
 from ubunye_core.stores.files.hints import TICK_SECONDS, Hints
-from ubunye_core.stores.files.lines import Fact, bodies, fact_of
-from ubunye_core.stores.files.place import Place
+from ubunye_core.stores.files.lines import OF_STATUS, Fact, bodies, fact_of, stamp
+from ubunye_core.stores.files.place import SUFFIX, Place
 
 MOST_REMEMBERED = 200_000
 _COUNTED_EVERY = 16
@@ -39,6 +39,43 @@ class TaskFacts:
         """What is remembered of a run."""
         text = self._texts.get(run_id)
         return None if text is None else Fact(text)
+
+    def left(
+        self,
+        names: Iterable[bytes],
+        status: Status | None,
+        keys: Iterable[str] | None,
+    ) -> Iterator[bytes]:
+        """Those files that may be of a run with this status and all these keys.
+
+        The others are of runs that have ended and are known not to be. As ``Fact.is_of`` and
+        ``Fact.may_fit`` tell it, for a hundred thousand in half the time.
+
+        Args:
+            names: The names of files.
+            status: The status; None is any.
+            keys: The keys; None where no run can have them.
+        """
+        letter = None if status is None else OF_STATUS.get(status, b"-")
+        needles = None if keys is None else [key.encode() for key in keys]
+        first = needles[0] if needles else b""
+        texts, cut, folder = self._texts, -len(SUFFIX), os.fsencode(self.hints.folder) + b"/"
+        for name in names:
+            text = texts.get(name[:cut].decode())
+            if text is not None and (
+                needles is None
+                or first not in text
+                or (letter is not None and text.split(b" ", 4)[3] != letter)
+                or not all(needle in text for needle in needles)
+            ):
+                try:
+                    found = os.stat(folder + name)
+                except OSError:
+                    pass  # who looks at it sees why
+                else:
+                    if text.startswith(b"%b " % stamp(found)):
+                        continue
+            yield name
 
     def learn(self, receipt: Receipt, found: os.stat_result) -> None:
         """Remember a receipt that was read, if its run has ended."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -12,12 +12,13 @@ from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.files.documents import look
 from ubunye_core.stores.files.facts import Facts, TaskFacts
 from ubunye_core.stores.files.hints import Hints
-from ubunye_core.stores.files.lines import microseconds, start_of, wanted_keys
+from ubunye_core.stores.files.lines import Fact, microseconds, start_of, wanted_keys
 from ubunye_core.stores.files.listing import told_apart
 from ubunye_core.stores.files.names import (
     SKEW,
     Candidate,
     HintsFailError,
+    begun_since,
     by_date,
     by_hints,
     by_name,
@@ -140,11 +141,15 @@ class Search:
         listing = told_apart(self._place.entries(hints.folder))
         if (self._asked.is_narrow and not few) or len(listing.others) > _MANY:
             facts.load()
+        showing: Sequence[bytes] = listing.showing
+        if self._asked.is_narrow and not few:
+            showing = begun_since(showing, self._asked.since)
+            showing = list(facts.left(showing, self._asked.status, self._keys))
         dated, trusted = by_date(listing.others, hints.folder, facts, trust_dates=trust_dates)
         if trust_dates and not trusted:
             return False
         candidates = heapq.merge(
-            by_name(listing.showing, self._asked.since, few),
+            by_name(showing, self._asked.since, few),
             dated,
             key=lambda each: each.newest,
             reverse=True,
@@ -222,7 +227,10 @@ class _Skipping:
             if fact is None or not fact.is_of(found):
                 return False
             self._segments_left = _FEW_SEGMENTS
-        return self._keys is None or not fact.may_fit(self._asked.status, self._keys)
+        return not self._may_fit(fact)
+
+    def _may_fit(self, fact: Fact) -> bool:
+        return self._keys is not None and fact.may_fit(self._asked.status, self._keys)
 
     def _load_more(self, few: bool) -> bool:
         """Read further facts: what was added since, and while few are wanted, an older segment."""
