@@ -266,7 +266,9 @@ def _look(
     unseen = [name for name in seen.unseen if name != asker]
     unreadable = tuple(bad for bad in seen.unreadable if asker is None or bad.task != asker)
     doubt = ""
-    if unreadable:
+    if seen.retryable:
+        doubt = f"the store does not say who runs then: {unreadable[0].why}"
+    elif unreadable:
         doubt = f"what is unreadable may: {named(unreadable)}. {MEND}"
     elif unseen or not seen.busy:
         whose = " and ".join(unseen) or "any task"

@@ -203,6 +203,7 @@ def test_a_store_that_does_not_answer_leaves_it_unknown_unless_maintenance_decid
     unknown = check_slot("02:00", **gone)
     assert (unknown.verdict, unknown.retryable) == (Verdict.UNKNOWN, True)
     assert not unknown
+    assert unknown.reason.endswith(unknown.unreadable[0].why)
     decided = check_slot("00:00", **gone)
     assert (decided.verdict, len(decided.unreadable)) == (Verdict.FAIL, 1)
     free = suggest_slot("02:00", **gone)
