@@ -322,8 +322,14 @@ class Hints:
 
     def forget_seen(self) -> None:
         """Say that not all is known here: a writer did without the hints."""
-        with contextlib.suppress(FileNotFoundError):
+        try:
             os.unlink(self._seen)
+        except FileNotFoundError:
+            pass
+        except OSError:  # nobody but a stranger makes a folder here
+            if not os.path.isdir(self._seen):
+                raise
+            shutil.rmtree(self._seen)
 
 
 def _lines_of(names: Iterable[str]) -> bytes:

@@ -75,6 +75,19 @@ def test_a_save_succeeds_and_is_found_whatever_stands_in_the_place_of_hints(
     assert not elsewhere.exists() or list(elsewhere.iterdir()) == []
 
 
+def test_a_repair_clears_a_folder_that_stands_where_a_mark_belongs(
+    store: FileStore, folder: Path
+) -> None:
+    seen = folder / ".locks" / "seen"
+    seen.unlink()
+    (seen / "deep").mkdir(parents=True)
+    store.save(a_receipt(run_id=new_run_id(at(1)), started_at=at(1)))
+    assert store.repair().hints == 2
+    assert seen.is_file()
+    assert Hints(folder).state().open_runs == frozenset()
+    assert len(store.list_runs(A_TASK)) == 2
+
+
 def test_a_hint_never_names_a_file_elsewhere(store: FileStore, folder: Path) -> None:
     secret = a_receipt(run_id="run-9", started_at=at(9))
     (store.root / "run-9.json").write_bytes(encode(secret))
