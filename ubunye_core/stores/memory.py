@@ -244,6 +244,6 @@ class _Short:
 
 def open_memory(url: str) -> MemoryStore:
     """The store of this name in this process; made when it is asked for first."""
-    name = url.removeprefix("memory://")
+    name = url.partition("://")[2]
     with _naming:
         return _named.setdefault(name, MemoryStore(name))

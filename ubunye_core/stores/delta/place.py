@@ -6,12 +6,20 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from ubunye_core.errors import ConfigError, StoreUnavailableError
-from ubunye_core.masking import is_secret_name, masked_url
+from ubunye_core.masking import masked_url
+from ubunye_core.stores.addresses import (
+    bucket_and_folder,
+    local_path,
+    options_in,
+    split,
+    with_options,
+)
 
 LOG = "_delta_log"
+_WHAT = "folder of a Delta table"
+_KEYS_FROM = "AWS_*"
 
 _OF_S3 = {"region": "aws_region", "endpoint": "aws_endpoint_url"}
 """What the URL of a bucket may say, by the names that delta-rs has for it."""
@@ -89,47 +97,32 @@ def place_of(url: str) -> Place:
     Raises:
         ConfigError: it names none.
     """
-    parts = urlsplit(url)
-    if parts.fragment:
-        raise ConfigError(f"'{masked_url(url)}' has a '#', which no Delta table's URL has.")
-    return _folder(url) if parts.scheme == "delta+file" else _bucket(url)
+    return _folder(url) if split(url).scheme == "delta+file" else _bucket(url)
 
 
 def _folder(url: str) -> Place:
-    parts = urlsplit(url)
-    path = unquote(parts.path)
-    if parts.netloc not in ("", "localhost") or not path.strip("/") or parts.query or "\0" in path:
-        raise ConfigError(
-            f"'{masked_url(url)}' does not name the folder of a Delta table.",
-            hint="Write it as delta+file:///srv/receipts, with three slashes and nothing after it.",
-        )
+    path = local_path(url, what=_WHAT, example="delta+file:///srv/receipts")
     root = Path(os.path.normpath(path))
+    if not path.strip("/"):
+        raise ConfigError(
+            f"'{masked_url(url)}' names no {_WHAT}.", hint="Write delta+file:///srv/receipts."
+        )
     return Place(url=f"delta+{root.as_uri()}", uri=str(root), root=root)
 
 
 def _bucket(url: str) -> Place:
-    parts = urlsplit(url)
-    hint = "Write it as delta+s3://bucket/table?region=eu-west-1."
-    if "@" in parts.netloc or not parts.netloc or not parts.path.strip("/"):
-        raise ConfigError(f"'{masked_url(url)}' does not name a table in a bucket.", hint=hint)
-    asked = dict(parse_qsl(parts.query, keep_blank_values=True))
-    for name in asked.keys() - _OF_S3.keys():
-        if is_secret_name(name) or "key" in name.lower():
-            raise ConfigError(
-                f"The URL of a store does not take '{name}': URLs are shown and logged.",
-                hint="Give keys in the environment: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY.",
-            )
+    bucket, table = bucket_and_folder(url, keys_from=_KEYS_FROM)
+    if not table:
         raise ConfigError(
-            f"'{name}' is nothing that the URL of a Delta table may say.",
-            hint=f"It may say: {', '.join(_OF_S3)}. {hint}",
+            f"'{masked_url(url)}' names no {_WHAT}, but a bucket alone.",
+            hint="Write delta+s3://bucket/table?region=eu-west-1.",
         )
-    key = parts.path.strip("/")
+    asked = options_in(url, _OF_S3, keys_from=_KEYS_FROM)
     options = {_OF_S3[name]: text for name, text in asked.items()} | _ALWAYS
     if asked.get("endpoint", os.environ.get("AWS_ENDPOINT_URL", "")).startswith("http://"):
         options["aws_allow_http"] = "true"
-    query = f"?{urlencode(asked)}" if asked else ""
     return Place(
-        url=masked_url(f"delta+s3://{parts.netloc}/{key}{query}"),
-        uri=f"s3://{parts.netloc}/{key}",
+        url=with_options(f"delta+s3://{bucket}/{table}", asked),
+        uri=f"s3://{bucket}/{table}",
         options=options,
     )

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 from ubunye_core.batch import Batch, Scalar, agrees
 from ubunye_core.errors import (
@@ -20,6 +19,7 @@ from ubunye_core.errors import (
 from ubunye_core.masking import masked_url
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
+from ubunye_core.stores.addresses import local_path
 from ubunye_core.stores.base import BaseStore, HasClaims, checked, of_the_attempt
 from ubunye_core.stores.capabilities import Finding, Settled
 from ubunye_core.stores.ends import standing
@@ -280,17 +280,8 @@ def _writable(path: Path) -> Finding:
 
 def open_jsonl(url: str) -> JsonlStore:
     """The store at a ``jsonl:`` URL."""
-    parts = urlsplit(url)
-    if parts.netloc not in ("", "localhost"):
-        raise ConfigError(
-            f"'{masked_url(url)}' names a machine.",
-            hint="A ledger's URL has three slashes: jsonl:///srv/ledger.jsonl.",
-        )
-    if parts.query or parts.fragment:
-        raise ConfigError(f"'{masked_url(url)}' has options; a ledger takes none.")
-    path = unquote(parts.path)
-    if not path.startswith("/") or path.endswith("/") or "\0" in path:
-        raise ConfigError(
-            f"'{masked_url(url)}' names no file.", hint="Write jsonl:///srv/ledger.jsonl."
-        )
+    example = "jsonl:///srv/ledger.jsonl"
+    path = local_path(url, what="file of a ledger", example=example)
+    if path.endswith("/"):
+        raise ConfigError(f"'{masked_url(url)}' names no file.", hint=f"Write {example}.")
     return JsonlStore(Path(path))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
 from ubunye_core.errors import ConfigError
-from ubunye_core.masking import masked_url
+from ubunye_core.stores.addresses import bucket_and_folder, options_in, split, with_options
 
 _OPTIONS: Mapping[str, Mapping[str, str]] = {
     "s3": {
@@ -33,9 +31,6 @@ _OPTIONS: Mapping[str, Mapping[str, str]] = {
 _FLAGS = frozenset({"virtual_hosted_style_request", "skip_signature", "request_payer"})
 _FLAGS |= {"use_emulator"}
 _VARIABLES = {"s3": "AWS_*", "gs": "GOOGLE_*", "az": "AZURE_STORAGE_*"}
-_BUCKET = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,254}", re.ASCII)
-_SEGMENT = re.compile(r"[A-Za-z0-9_=@+][A-Za-z0-9_=@+. -]*", re.ASCII)
-_MAX_PREFIX = 400
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +47,7 @@ class Address:
     def url(self) -> str:
         """The URL, which holds no secret: none is taken from a URL."""
         place = f"{self.scheme}://{self.bucket}" + (f"/{self.prefix}" if self.prefix else "")
-        query = "&".join(f"{name}={quote(text, safe=':/')}" for name, text in self.options.items())
-        return f"{place}?{query}" if query else place
+        return with_options(place, self.options)
 
     @property
     def client_options(self) -> dict[str, str | bool]:
@@ -76,68 +70,13 @@ def read_address(url: str) -> Address:
     Raises:
         ConfigError: it names no bucket, holds credentials, or has an option that is not known.
     """
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise ConfigError(f"'{masked_url(url)}' is not a URL.") from error
-    scheme = parts.scheme.lower()
-    if "@" in parts.netloc:
+    scheme = split(url).scheme
+    keys_from = _VARIABLES[scheme]
+    bucket, prefix = bucket_and_folder(url, keys_from=keys_from)
+    if scheme == "s3" and bucket.endswith("--x-s3"):
         raise ConfigError(
-            f"'{masked_url(url)}' holds credentials.",
-            hint=f"Give them in the environment ({_VARIABLES[scheme]}), not in the URL.",
-        )
-    if parts.fragment or not _BUCKET.fullmatch(parts.netloc):
-        raise ConfigError(
-            f"'{masked_url(url)}' names no bucket.",
-            hint=f"Write {scheme}://bucket/folder.",
-        )
-    if scheme == "s3" and parts.netloc.endswith("--x-s3"):
-        raise ConfigError(
-            f"'{parts.netloc}' is a directory bucket, whose listings have no order.",
+            f"'{bucket}' is a directory bucket, whose listings have no order.",
             hint="Use a general purpose bucket.",
         )
-    prefix = unquote(parts.path).strip("/")
-    if len(prefix) > _MAX_PREFIX or not all(
-        _SEGMENT.fullmatch(part) for part in prefix.split("/") if prefix
-    ):
-        raise ConfigError(
-            f"'{masked_url(url)}' names a folder that the store does not take.",
-            hint="Use letters, digits and _ = @ + - . or spaces, and single slashes.",
-        )
-    return Address(
-        scheme=scheme, bucket=parts.netloc, prefix=prefix, options=_read_options(url, scheme)
-    )
-
-
-def _read_options(url: str, scheme: str) -> dict[str, str]:
-    """The options in a URL's query, each checked."""
-    options: dict[str, str] = {}
-    for name, text in parse_qsl(urlsplit(url).query, keep_blank_values=True):
-        if name not in _OPTIONS[scheme]:
-            raise ConfigError(
-                f"'{masked_url(url)}' has the option '{name}', which {scheme}:// does not know.",
-                hint=f"It knows: {', '.join(_OPTIONS[scheme])}. Credentials are read from the "
-                f"environment ({_VARIABLES[scheme]}).",
-            )
-        if not text or name in options:
-            raise ConfigError(f"'{masked_url(url)}' must say '{name}' once, with a value.")
-        if name in _FLAGS and text not in ("true", "false"):
-            raise ConfigError(f"'{masked_url(url)}': '{name}' is true or false.")
-        options[name] = text
-    endpoint = options.get("endpoint")
-    if endpoint is not None:
-        _check_endpoint(url, endpoint)
-    return options
-
-
-def _check_endpoint(url: str, endpoint: str) -> None:
-    try:
-        parts = urlsplit(endpoint)
-        good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        good = False
-    if not good or "@" in endpoint or parts.query or parts.fragment:
-        raise ConfigError(
-            f"'{masked_url(url)}': the endpoint is no plain http or https URL.",
-            hint="Write endpoint=https://host:port, without credentials.",
-        )
+    options = options_in(url, _OPTIONS[scheme], keys_from=keys_from, flags=_FLAGS)
+    return Address(scheme=scheme, bucket=bucket, prefix=prefix, options=options)
