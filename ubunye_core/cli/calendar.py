@@ -40,6 +40,12 @@ _COLUMNS = ("in the way", "when", "days", "runs", "takes", "next or newest")
 )
 @click.option("--asker", metavar="TASK", help="The task that is to start then: it is no conflict.")
 @click.option(
+    "--ignore",
+    multiple=True,
+    metavar="TASK|PATTERN",
+    help="A task that is no conflict, such as one that runs all day; repeatable.",
+)
+@click.option(
     "--takes",
     metavar="TIME",
     help="How long it takes; unless given, what the asker usually takes, else 15m.",
@@ -61,6 +67,7 @@ def calendar(
     time_zone: str,
     tasks: tuple[str, ...],
     asker: str | None,
+    ignore: tuple[str, ...],
     takes: str | None,
     days: int,
     place: Place,
@@ -83,6 +90,7 @@ def calendar(
         "maintenance": () if maintenance is None else read_maintenance(maintenance),
         "tasks": tasks,
         "asker": asker,
+        "ignore": ignore,
         "takes": takes,
         "time_zone": time_zone,
         "days": days,

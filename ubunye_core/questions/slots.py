@@ -9,7 +9,7 @@ from itertools import islice
 from zoneinfo import ZoneInfo
 
 from ubunye_core.errors import ConfigError
-from ubunye_core.names import check_task, check_task_or_pattern
+from ubunye_core.names import check_task, check_task_or_pattern, fits
 from ubunye_core.questions.answer import MEND, Moment, Verdict, named
 from ubunye_core.questions.conflicts import (
     MaintenanceConflict,
@@ -83,6 +83,7 @@ def check_slot(
     maintenance: Sequence[Maintenance] = (),
     tasks: str | Sequence[str] = (),
     asker: str | None = None,
+    ignore: str | Sequence[str] = (),
     takes: timedelta | str | None = None,
     time_zone: str = "UTC",
     days: int = 30,
@@ -96,6 +97,7 @@ def check_slot(
         maintenance: What is planned; looked at for a year ahead.
         tasks: The tasks and patterns whose runs count; all in the store unless given.
         asker: The task that is to start then. Its own runs are no conflict.
+        ignore: Tasks and patterns whose runs are no conflict: what runs all day, and is light.
         takes: How long it takes. Default: what 95 of 100 of the asker's runs took; a quarter of an
             hour where there are none.
         time_zone: The IANA name of the zone.
@@ -113,7 +115,7 @@ def check_slot(
         ConfigError: an argument is wrong.
     """
     begins = time_of_day(at, what="the slot")
-    day = _look(maintenance, tasks, asker, takes, time_zone, days, store, now)
+    day = _look(maintenance, tasks, asker, ignore, takes, time_zone, days, store, now)
     return day.answer(begins)
 
 
@@ -124,6 +126,7 @@ def suggest_slot(
     maintenance: Sequence[Maintenance] = (),
     tasks: str | Sequence[str] = (),
     asker: str | None = None,
+    ignore: str | Sequence[str] = (),
     takes: timedelta | str | None = None,
     time_zone: str = "UTC",
     days: int = 30,
@@ -138,6 +141,7 @@ def suggest_slot(
         maintenance: As for ``check_slot``, and so are all other arguments.
         tasks: The tasks and patterns whose runs count.
         asker: The task that is to start then.
+        ignore: Tasks and patterns whose runs are no conflict.
         takes: How long it takes.
         time_zone: The IANA name of the zone.
         days: How many days back runs are looked at.
@@ -154,7 +158,7 @@ def suggest_slot(
     wish = time_of_day(near, what="the slot")
     if limit < 1:
         raise ConfigError(f"limit is {limit}; it must be 1 or more.")
-    day = _look(maintenance, tasks, asker, takes, time_zone, days, store, now)
+    day = _look(maintenance, tasks, asker, ignore, takes, time_zone, days, store, now)
     return day.suggestion(wish, limit)
 
 
@@ -216,7 +220,10 @@ class _Day:
             slots = list(islice(filter(self._is_free, map(self.slot, _around(wish))), limit))
             verdict = Verdict.PASS if slots else Verdict.FAIL
             length = in_words(self.takes)
-            reason = f"No slot of {length} is free in {self.zone.key}: {self._looked_at()}."
+            reason = (
+                f"No slot of {length} is free in {self.zone.key}: {self._looked_at()}. "
+                "Try: a shorter one, or ignore tasks that run all day."
+            )
             if slots:
                 times = ", ".join(f"{slot.at:%H:%M}" for slot in slots)
                 reason = f"Free for {length} in {self.zone.key}, nearest to {wish:%H:%M}: {times}."
@@ -246,6 +253,7 @@ def _look(
     maintenance: Sequence[Maintenance],
     tasks: str | Sequence[str],
     asker: str | None,
+    ignore: str | Sequence[str],
     takes: timedelta | str | None,
     time_zone: str,
     days: int,
@@ -253,7 +261,7 @@ def _look(
     now: datetime | str | None,
 ) -> _Day:
     """Look at the store once, and keep what concerns the slots of a day."""
-    names = [check_task_or_pattern(name) for name in ([tasks] if isinstance(tasks, str) else tasks)]
+    names, ignored = _names(tasks), _names(ignore)
     if asker is not None:
         check_task(asker)
     if not 1 <= days <= MOST_DAYS:
@@ -262,9 +270,19 @@ def _look(
     given = None if takes is None else _checked(duration(takes, what="takes"))
     wanted = [*names, asker] if names and asker is not None else names
     seen = observe(wanted, opened, moment, since=moment.now - days * A_DAY, zone=zone)
+    if asker is not None:
+        ignored.append(asker)
+
+    def counts(task: str | None) -> bool:
+        return task is None or not any(fits(task, name) for name in ignored)
+
     own = [each.until - each.started_at for each in seen.busy if each.task == asker]
     unseen = [name for name in seen.unseen if name != asker]
-    unreadable = tuple(bad for bad in seen.unreadable if asker is None or bad.task != asker)
+    unreadable = tuple(
+        bad  # the asker's own could change how long the slot is, where nobody says that
+        for bad in seen.unreadable
+        if counts(bad.task) or (given is None and bad.task == asker)
+    )
     doubt = ""
     if seen.retryable:
         doubt = f"the store does not say who runs then: {unreadable[0].why}"
@@ -279,7 +297,7 @@ def _look(
     usual = percentile(sorted(own), USUAL) if own else UNLESS_TOLD
     return _Day(
         planned=[Planned.ahead(each, moment.now) for each in maintenance],
-        busy=[each for each in seen.busy if each.task != asker],
+        busy=[each for each in seen.busy if counts(each.task)],
         takes=given or min(max(usual, SHORTEST), A_DAY),
         zone=zone,
         days=days,
@@ -288,6 +306,10 @@ def _look(
         unreadable=unreadable,
         retryable=seen.retryable,
     )
+
+
+def _names(given: str | Sequence[str]) -> list[str]:
+    return [check_task_or_pattern(each) for each in ([given] if isinstance(given, str) else given)]
 
 
 def _checked(takes: timedelta) -> timedelta:

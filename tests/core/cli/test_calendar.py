@@ -104,6 +104,9 @@ def test_tasks_days_and_the_asker_narrow_what_counts(ask, classic):
     bare = ("--time-zone", "Asia/Jakarta", "--now", NOW)
     assert ask("calendar", "00:00", *bare, "--task", "sales/in/*").code == 1
     assert ask("calendar", "00:00", *bare, "--task", OTHERS[0], "--asker", OTHERS[0]).code == 0
+    ignored = [word for name in ("*/in/orders", "*/in/refunds") for word in ("--ignore", name)]
+    assert ask("calendar", "00:00", *bare, *ignored).code == 1
+    assert ask("calendar", "00:00", *bare, *ignored, "--ignore", OTHERS[2]).code == 0
     later = ("--time-zone", "Asia/Jakarta", "--now", "2026-10-20T00:00:00Z")
     assert ask("calendar", "00:00", *later, "--days", "30").code == 1
     assert ask("calendar", "00:00", *later, "--days", "2").code == 3

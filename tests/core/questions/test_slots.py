@@ -84,6 +84,19 @@ def test_its_own_runs_are_no_conflict_for_the_task_that_asks(classic) -> None:
     )
 
 
+def test_what_runs_all_day_can_be_ignored(classic) -> None:
+    put(classic, *(a_run("ops/all/ping", NOW - n * 10 * MINUTE, 9 * MINUTE) for n in range(150)))
+    put(classic, *nightly("ops/all/beat", MIDNIGHT + 2 * HOUR))
+    asked = {"store": classic, **JAKARTA}
+    assert suggest_slot("02:00", **asked).verdict is Verdict.FAIL
+    assert [each.task for each in check_slot("02:00", ignore="ops/*/ping", **asked).tasks] == [
+        "ops/all/beat"
+    ]
+    assert check_slot("02:00", ignore=["ops/*/ping", "ops/all/beat"], **asked)
+    assert not check_slot("00:00", ignore="ops/*/*", **asked)
+    assert check_slot("02:00", ignore="ops/*/*", asker="sales/in/stock", **asked)
+
+
 def test_a_task_whose_runs_usually_last_into_the_slot_is_in_the_way(store) -> None:
     put(store, *nightly("a/b/long", MIDNIGHT - HOUR, took=90 * MINUTE))
     (found,) = check_slot("00:00", store=store, **JAKARTA).tasks
@@ -193,7 +206,10 @@ def test_what_is_unreadable_never_leaves_a_slot_clean(files, at) -> None:
     assert free.wish == answer
     for tasks in ("a/b/c", "*/*/c"):
         assert check_slot("02:00", store=files, tasks=tasks, **JAKARTA), "it is another task's"
-    assert check_slot("02:00", store=files, asker="a/b/d", **JAKARTA), "it is the asker's own"
+    asked = {"store": files, "asker": "a/b/d", **JAKARTA}
+    assert check_slot("02:00", takes="1h", **asked), "it is the asker's own"
+    assert check_slot("02:00", **asked).verdict is Verdict.UNKNOWN, "which may take longer"
+    assert check_slot("02:00", store=files, ignore="*/*/d", **JAKARTA), "it is ignored"
 
 
 def test_a_store_that_does_not_answer_leaves_it_unknown_unless_maintenance_decides(
@@ -313,6 +329,7 @@ def test_a_day_without_a_free_slot_is_a_no(classic) -> None:
         ({"days": 10**6}, "days is"),
         ({"tasks": "a/b"}, "is not a task"),
         ({"asker": "a/b/*"}, "is not a task"),
+        ({"ignore": ["a"]}, "is not a task"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(store, given, why) -> None:
