@@ -125,6 +125,11 @@ def pinned(fields: Mapping[str, Any]) -> UpstreamAnswer:
 
 def requirement_fields(requirement: Requirement) -> dict[str, Any]:
     """A requirement as JSON, in the words of YAML; ``Requirement.of`` reads it back."""
+    if requirement.windows is not None:
+        raise ConfigError(
+            f"A sensor has no window, so it cannot tell which ones of {requirement.task} it needs.",
+            hint="Require them inside the task, by run.require(...).",
+        )
     variables = requirement.variables
     lengths = {"wait": requirement.wait, "poll": requirement.poll, "max_age": requirement.max_age}
     return {

@@ -13,8 +13,8 @@ from airflow.sdk.bases.decorator import DecoratedOperator, task_decorator_factor
 
 from ubunye_airflow.compat import AirflowSkipException
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
-from ubunye_airflow.recording import recorded
-from ubunye_airflow.variables import is_template
+from ubunye_airflow.recording import PolicyLike, recorded
+from ubunye_airflow.variables import is_template, yes_or_no
 from ubunye_core import ConfigError, Requirement
 
 PARAMETER = "run"
@@ -30,6 +30,7 @@ class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
         "store",
         "store_conn_id",
         "reason",
+        "rerun",
     )
     template_fields_renderers = {  # noqa: RUF012
         **PythonOperator.template_fields_renderers,
@@ -48,6 +49,9 @@ class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
         store: str | None = None,
         store_conn_id: str | None = DEFAULT_CONN_ID,
         reason: str | None = None,
+        guard: bool = False,
+        rerun: bool | str = False,
+        policy: PolicyLike | None = None,
         **kwargs: Any,
     ) -> None:
         op_kwargs = _with_run(python_callable, op_args, op_kwargs)
@@ -64,6 +68,7 @@ class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
         )
         self.receipt_task, self.variables = receipt_task, variables
         self.store, self.store_conn_id, self.reason = store, store_conn_id, reason
+        self.guard, self.rerun, self.policy = guard, rerun, policy
         if isinstance(receipt_task, str) and not is_template(receipt_task):
             _check_task(receipt_task)
 
@@ -74,6 +79,9 @@ class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
             variables=self.variables,
             hook=ReceiptStoreHook(self.store_conn_id, store=self.store),
             reason=self.reason,
+            guard=self.guard,
+            rerun=yes_or_no(self.rerun, "rerun"),
+            policy=self._policy_beside_dag(),
             code=_file_of(self.python_callable),
             context=context,
         )
@@ -84,6 +92,12 @@ class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
         if run.skip_reason is not None:
             raise AirflowSkipException(run.skip_reason)  # so that both say the same
         return returned
+
+    def _policy_beside_dag(self) -> PolicyLike | None:
+        """The policy; where it is a file, that is looked for beside the DAG's."""
+        if not isinstance(self.policy, str | Path):
+            return self.policy
+        return Path(self.dag.fileloc).parent / Path(self.policy).expanduser()
 
 
 def receipt_task(
@@ -110,7 +124,9 @@ def receipt_task(
         python_callable: The function.
         multiple_outputs: As for ``@task``.
         kwargs: ``receipt_task`` (``usecase/package/task_name``), ``variables``, ``store``,
-            ``store_conn_id`` and ``reason``, all of them templates; and those of ``@task``.
+            ``store_conn_id``, ``reason`` and ``rerun``, all of them templates; ``guard`` and
+            ``policy`` (relative to the DAG's file), as for ``record_airflow_run``; and those of
+            ``@task``.
     """
     return task_decorator_factory(
         python_callable=python_callable,

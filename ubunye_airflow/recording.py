@@ -27,9 +27,11 @@ from ubunye_core import (
     ConfigError,
     Found,
     MissingExtraError,
+    Policy,
     Receipt,
     ReceiptStore,
     Run,
+    RunSkippedError,
     Status,
     StoreUnavailableError,
     Window,
@@ -37,6 +39,7 @@ from ubunye_core import (
 )
 
 log = logging.getLogger(__name__)
+PolicyLike = Policy | str | Path
 
 
 def record_airflow_run(
@@ -46,6 +49,9 @@ def record_airflow_run(
     store: str | None = None,
     store_conn_id: str | None = DEFAULT_CONN_ID,
     reason: str | None = None,
+    guard: bool = False,
+    rerun: bool = False,
+    policy: PolicyLike | None = None,
     window: Window | None = None,
     code: str | Path | None = None,
     heartbeat_every: timedelta | str | None = None,
@@ -72,6 +78,11 @@ def record_airflow_run(
         store: The store's URL; by default see ``ReceiptStoreHook``.
         store_conn_id: The connection of the store.
         reason: Why the run was started; by default ``reason`` in the run's conf.
+        guard: Whether this run must have its batch to itself; see ``record_run``.
+        rerun: With a guard: whether a batch that has succeeded may be run again.
+        policy: On what terms the task may be run, such as ``require_reason``; or a task's folder
+            or YAML, where they stand. A refusal fails the task; where the policy says
+            ``if_held: skip``, a batch that another run holds skips it.
         window: The period of data this run is for. By default what ``window`` in the run's conf
             says (``start``, ``end``), else its partition key, else its data interval unless that
             is empty, else none.
@@ -88,6 +99,9 @@ def record_airflow_run(
         variables=variables,
         hook=ReceiptStoreHook(store_conn_id, store=store),
         reason=reason,
+        guard=guard,
+        rerun=rerun,
+        policy=policy,
         window_given=window,
         code=Path(code or sys._getframe(1).f_code.co_filename),
         heartbeat_every=heartbeat_every,
@@ -105,6 +119,9 @@ def recorded(
     reason: str | None,
     code: Path | None,
     context: Mapping[str, Any],
+    guard: bool = False,
+    rerun: bool = False,
+    policy: PolicyLike | None = None,
     window_given: Window | None = None,
     heartbeat_every: timedelta | str | None = None,
     record_errors: Literal["message", "type"] = "message",
@@ -114,6 +131,9 @@ def recorded(
         task,
         variables=recorded_variables(variables),
         store=_store(hook),
+        guard=guard,
+        rerun=rerun,
+        policy=policy,
         window=window_given or window(context),
         triggered_by=triggered_by(context, reason),
         orchestrator=orchestrator(context),
@@ -122,14 +142,17 @@ def recorded(
         record_errors=record_errors,
         how_it_ended=how_it_ended,
     )
-    with recording as run:
-        take_pins(run, context)
-        try:
-            yield run
-        except (AirflowFailException, AirflowSensorTimeout):
-            # Airflow retries neither, whatever tries are left.
-            run.attempts(at_most=context["ti"].try_number)
-            raise
+    try:
+        with recording as run:
+            take_pins(run, context)
+            try:
+                yield run
+            except (AirflowFailException, AirflowSensorTimeout):
+                # Airflow retries neither, whatever tries are left.
+                run.attempts(at_most=context["ti"].try_number)
+                raise
+    except RunSkippedError as error:
+        raise AirflowSkipException(str(error)) from error
 
 
 def how_it_ended(error: BaseException) -> Status | None:

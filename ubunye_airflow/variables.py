@@ -19,6 +19,18 @@ def is_template(text: str) -> bool:
     return "{{" in text or "{%" in text
 
 
+def yes_or_no(value: object, what: str) -> bool:
+    """A yes or no, which a template gives as text; one that finds nothing says no.
+
+    Raises:
+        ConfigError: it is neither.
+    """
+    text = str(value).strip().lower()
+    if text not in ("true", "false", "", "none"):
+        raise ConfigError(f"{what} is {value!r}.", hint="Say true or false.")
+    return text == "true"
+
+
 def given_variables(variables: object) -> dict[str, object]:
     """The variables of a run that asks.
 

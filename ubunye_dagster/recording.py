@@ -13,19 +13,23 @@ from weakref import WeakKeyDictionary
 import dagster as dg
 
 from ubunye_core import (
+    ConfigError,
     Orchestrator,
+    Policy,
     ReceiptStore,
     Run,
+    RunRefusedError,
     TriggeredBy,
     TriggerKind,
     UpstreamNotMetError,
+    read_policy,
     record_run,
 )
 from ubunye_dagster import compat
 from ubunye_dagster.batches import PartitionBatch, Variables, batches_of
 from ubunye_dagster.calls import around_calls
 from ubunye_dagster.ranges import EachPartition, RunOfRange
-from ubunye_dagster.refusals import refused
+from ubunye_dagster.refusals import may_not_run, refused
 from ubunye_dagster.resource import RESOURCE_KEY
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -66,6 +70,9 @@ def recorded(
     variables: Variables | None = None,
     resource_key: str = RESOURCE_KEY,
     store: str | None = None,
+    guard: bool = False,
+    rerun: bool = False,
+    policy: Policy | str | Path | None = None,
     code: str | Path | None = None,
     record_errors: Literal["message", "type"] = "message",
 ) -> Callable[[Function], Function]:
@@ -91,23 +98,41 @@ def recorded(
         variables: Which data a run is for. Left out: the key of its partition.
         resource_key: The resource that holds the store, a ``ReceiptStoreResource``.
         store: The URL of a store, instead of a resource.
+        guard: Whether a run must have its batch to itself; see ``record_run``. A run for a range
+            of partitions cannot be guarded.
+        rerun: With a guard: whether a batch that has succeeded may be run again.
+        policy: On what terms the task may be run, such as ``require_reason``; or a task's folder
+            or YAML, where they stand. A refusal fails the step.
         code: The folder or file whose code is hashed; by default the function's file.
         record_errors: ``type`` keeps an exception's message out of the receipt.
 
     Raises:
-        ConfigError: the task is no task, or the function cannot be recorded.
+        ConfigError: the task is no task, the policy cannot be read, or the function cannot be
+            recorded.
     """
-    record_run(task, record_errors=record_errors)  # complains of a wrong name, and opens nothing
+    # Complains of a wrong name or policy, and opens nothing.
+    record_run(task, record_errors=record_errors, guard=guard, rerun=rerun, policy=policy)
+    of_task = policy if policy is None or isinstance(policy, Policy) else read_policy(policy)
+    guards = guard or (of_task is not None and of_task.guards)
 
     def decorate(function: Function) -> Function:
         @contextmanager
         def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
             batches = batches_of(context, variables)
             attempt, is_range = compat.attempt_of(context), len(batches) > 1
+            if is_range and guards:
+                raise ConfigError(
+                    f"A run for {len(batches)} partitions of {task} cannot be guarded: a claim is "
+                    f"for one of them.",
+                    hint="Launch a run for each: a backfill with more than one run.",
+                )
             recording = record_run(
                 task,
                 variables=batches[0].variables,
                 store=EachPartition(opened, batches) if is_range else opened,
+                guard=guard,
+                rerun=rerun,
+                policy=policy,
                 window=batches[0].window,
                 triggered_by=_triggered_by(attempt),
                 orchestrator=_orchestrator(attempt, batches[0]),
@@ -122,6 +147,8 @@ def recorded(
                         yield {RUN_PARAMETER: given}
             except UpstreamNotMetError as error:
                 raise refused(error.answer) from error
+            except RunRefusedError as error:
+                raise may_not_run(error.answer) from error
             finally:
                 _under_way.pop(context, None)
 

@@ -32,7 +32,7 @@ def test_the_code_of_the_page_runs_and_the_payment_waits_for_the_calculation(
     with DAG("page", schedule=None):
         for block in BLOCKS:
             exec(compile(block, str(PAGE), "exec"), names)
-    assert len(BLOCKS) == 7
+    assert len(BLOCKS) == 8
     for dag_id in ("pay_calc", "pay_send"):  # without the key that the templates ask for
         assert run_dag(names[dag_id](), {}).state == DagRunState.FAILED
     assert "UndefinedError" in caplog.text

@@ -1,0 +1,140 @@
+"""What users ran into with manual runs and double ones, on Dagster. Numbers are of the cases."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from ubunye_core import ConfigError, IfHeld, Policy, Receipt, ReceiptStore, Status, claim
+from ubunye_dagster import partition_format, recorded
+
+TASK = "pay/monthly/calc"
+MONTHLY = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
+MONTH = {"month": partition_format("%Y-%m")}
+Launch = Callable[..., Any]
+
+
+def an_asset(ran: list[str], retries: int = 0, **how: Any) -> dg.AssetsDefinition:
+    @dg.asset(partitions_def=MONTHLY, retry_policy=dg.RetryPolicy(max_retries=retries))
+    @recorded(TASK, variables=MONTH, **how)
+    def calc(context: dg.AssetExecutionContext) -> None:
+        ran.extend(context.partition_keys)
+
+    return calc
+
+
+@pytest.fixture
+def ran() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def launch(receipts: Any, instance: dg.DagsterInstance) -> Launch:
+    def run(asset: dg.AssetsDefinition, key: str = "2026-10-01", **tags: str) -> Any:
+        named = {name.replace("__", "/"): text for name, text in tags.items()}
+        return dg.materialize(
+            [asset], partition_key=key, resources=receipts, instance=instance, tags=named,
+            raise_on_error=False,
+        )  # fmt: skip
+
+    return run
+
+
+def newest(store: ReceiptStore) -> Receipt:
+    return store.list_runs(TASK)[0]
+
+
+def test_case_26_two_manual_launches_of_one_partition_leave_two_receipts_and_one_run(
+    launch: Launch, store: ReceiptStore, ran: list[str]
+) -> None:
+    asset = an_asset(ran, guard=True, retries=2)
+    assert launch(asset).success
+    second = launch(asset)
+    assert not second.success
+    assert ran == ["2026-10-01"]
+    refused, succeeded = store.list_runs(TASK)  # and no third: what is finished is not retried
+    assert (succeeded.status, refused.status) == (Status.SUCCESS, Status.SKIPPED)
+    assert refused.was_refused
+    assert refused.window == succeeded.window
+    (failure,) = second.get_step_failure_events()
+    assert (
+        f"run {succeeded.run_id} succeeded"
+        in failure.event_specific_data.user_failure_data.description
+    )
+    assert launch(an_asset(ran, guard=True, rerun=True)).success
+    assert launch(asset, "2026-11-01").success
+    assert ran == ["2026-10-01", "2026-10-01", "2026-11-01"]
+
+
+def test_case_27_a_manual_run_leaves_who_who_says_so_and_why(
+    launch: Launch, store: ReceiptStore, ran: list[str]
+) -> None:
+    assert launch(an_asset(ran), user="ann@example.com", ubunye__reason="the bank sent it again")
+    by = newest(store).triggered_by
+    assert by is not None
+    assert (by.kind, by.actor, by.asserted_by, by.reason) == (
+        "manual",
+        "ann@example.com",
+        "dagster",
+        "the bank sent it again",
+    )
+
+
+def test_case_27_a_manual_run_without_a_reason_is_refused_where_the_policy_asks_for_one(
+    launch: Launch, store: ReceiptStore, ran: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "receipts.yaml").write_text("policy: {require_reason: true}")
+    asset = an_asset(ran, policy=tmp_path)
+    assert not launch(asset, user="ann").success
+    assert newest(store).was_refused
+    assert ran == []
+    assert launch(asset, user="ann", ubunye__reason="asked for by the auditor").success
+    assert launch(asset, dagster__schedule_name="monthly").success  # nobody started it by hand
+
+
+@pytest.mark.parametrize("if_held", [IfHeld.FAIL, IfHeld.SKIP], ids=str)
+def test_case_39_a_partition_that_another_run_holds_is_not_run_and_may_be_retried(
+    if_held: IfHeld, launch: Launch, store: ReceiptStore, ran: list[str]
+) -> None:
+    assert claim(TASK, {"month": "2026-10"}, run_id="other", store=store)
+    result = launch(an_asset(ran, retries=1, policy=Policy(guard=True, if_held=if_held)))
+    assert not result.success
+    assert ran == []
+    assert [each.was_refused for each in store.list_runs(TASK)] == [True, True]
+
+
+def test_a_run_for_a_range_of_partitions_cannot_be_guarded(
+    receipts: Any, store: ReceiptStore, instance: dg.DagsterInstance, ran: list[str]
+) -> None:
+    tags = {
+        "dagster/asset_partition_range_start": "2026-09-01",
+        "dagster/asset_partition_range_end": "2026-10-01",
+    }
+
+    def launched(**how: Any) -> Any:
+        @dg.asset(partitions_def=MONTHLY, backfill_policy=dg.BackfillPolicy.single_run())
+        @recorded(TASK, variables=MONTH, **how)
+        def calc(context: dg.AssetExecutionContext) -> None:
+            ran.extend(context.partition_keys)
+
+        return dg.materialize(
+            [calc], tags=tags, resources=receipts, instance=instance, raise_on_error=False
+        )
+
+    failed = launched(policy=Policy(guard=True))
+    assert not failed.success
+    assert ran == []
+    assert not store.list_runs(TASK)
+    assert launched(policy=Policy(require_reason=False)).success
+    assert ran == ["2026-09-01", "2026-10-01"]
+
+
+def test_a_policy_that_cannot_be_read_is_an_error_of_the_code(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="does not exist"):
+        an_asset([], policy=tmp_path / "receipts.yaml")
+    with pytest.raises(ConfigError, match="guard=True"):
+        an_asset([], rerun=True)
