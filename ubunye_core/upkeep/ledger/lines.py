@@ -112,19 +112,19 @@ def read_line(number: int, fields: Fields, clocks: Clocks) -> Line:
     who = fields.optional_text("triggered_by")
     triggered_by = None if who is None else trigger_of(who)
     is_told = triggered_by is not None and trigger_as_text(triggered_by) == who
-    error = fields.optional_text("galat")
+    status = STATUSES[word]
     return Line(
         number=number,
         run_id=_run_id(fields),
         window=_window(fields, clocks),
-        status=STATUSES[word],
+        status=status,
         is_refused=word == REFUSED,
         started_at=started_at,
         could_be_later=could_be_later,
         took=_took(fields),
         triggered_by=triggered_by,
         who=None if who is None or is_told else masked_text(who),
-        error=None if error is None else error_line(error),
+        error=_error(fields, status),
         rest={name: masked_json(value, name) for name, value in fields.rest().items()},
     )
 
@@ -192,10 +192,16 @@ def trigger_as_text(by: TriggeredBy) -> str:
     return f"{by.actor or ''} ({by.kind.value}{why})".lstrip()
 
 
-def error_line(text: str) -> str | None:
-    """The first line of an error, without secrets, at most 300 characters of it."""
-    lines = clean_text(text).splitlines()
-    line = lines[0].rstrip() if lines else ""
+def _error(fields: Fields, status: Status) -> str | None:
+    """Why a run did not succeed, without secrets.
+
+    Of an error the first line, at most 300 characters of it; why a run was skipped or closed
+    somebody wrote for others to read.
+    """
+    text = clean_text(fields.optional_text("galat") or "")
+    if status in (Status.SKIPPED, Status.INTERRUPTED):
+        return text or None
+    line = text.partition("\n")[0].rstrip()
     return (line if len(line) <= MAX_ERROR_TEXT else line[: MAX_ERROR_TEXT - 3] + "...") or None
 
 

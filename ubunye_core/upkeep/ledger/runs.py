@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 from ubunye_core.names import is_segment
+from ubunye_core.questions.answer import CLOCK_SKEW
 from ubunye_core.receipt import Json, Receipt, Status, Window
 from ubunye_core.runids import shows_its_start
 from ubunye_core.upkeep.ledger.clocks import Clocks
@@ -54,9 +55,9 @@ def runs_of(lines: Iterable[Line], naming: Naming) -> Iterator[Run]:
     """The runs that lines speak of, the same whatever order the lines have.
 
     Lines of one id, window and start are one run: a success stands, whatever another line says;
-    then an error, and so on; that a run is under way is said by what did not end. A line that says
-    ``running`` belongs to the first end of its id and window that started then or later. Each
-    further start is an attempt of its own, and so is another window under the same id.
+    then an error, and so on. A line that says ``running`` belongs to the first end of its id and
+    window that comes after it, if the length of that run allows it; what belongs to none is under
+    way. Each further start is an attempt of its own, and so is another window under the same id.
     """
     by_id: dict[str, list[Line]] = defaultdict(list)
     for line in lines:
@@ -66,7 +67,7 @@ def runs_of(lines: Iterable[Line], naming: Naming) -> Iterator[Run]:
         first = attempts[0][0]
         base = _base(text, first, naming.pipeline)
         for told in attempts:
-            run_id = base if told is attempts[0] else _further(base, told[0], first)
+            run_id = base if told is attempts[0] else _further(base, told[0], first, by_id)
             yield _run(told, run_id, naming)
 
 
@@ -76,20 +77,40 @@ def _place(line: Line) -> tuple[datetime, datetime]:
 
 def _attempts(group: Sequence[Line]) -> Iterator[list[Line]]:
     """The lines of one id by attempt, in each the one that stands first."""
-    ends: dict[tuple[datetime, datetime], list[Line]] = defaultdict(list)
-    open_lines: dict[datetime, list[Line]] = defaultdict(list)
+    by_window: dict[datetime, list[Line]] = defaultdict(list)
     for line in group:
-        if line.status is Status.RUNNING:
-            open_lines[line.window.start].append(line)
-        else:
-            ends[line.window.start, line.started_at].append(line)
-    for told in ends.values():
-        yield sorted(told, key=_standing)
-    for window, told in open_lines.items():
-        last_end = max((start for of, start in ends if of == window), default=None)
-        going_on = [each for each in told if last_end is None or each.started_at > last_end]
-        if going_on:
-            yield sorted(going_on, key=lambda line: (line.started_at, _standing(line)))[-1:]
+        by_window[line.window.start].append(line)
+    for lines in by_window.values():
+        begun = sorted(
+            (each for each in lines if not each.status.is_final),
+            key=lambda line: (line.started_at, _standing(line)),
+        )
+        ends: dict[datetime, list[Line]] = defaultdict(list)
+        for line in lines:
+            if line.status.is_final:
+                ends[line.started_at].append(line)
+        for _, told in sorted(ends.items()):
+            end, *others = sorted(told, key=_standing)
+            before = [each for each in begun if each.started_at <= end.started_at]
+            begun = begun[len(before) :]
+            its_own = [each for each in before if each.started_at == end.started_at]
+            its_own = its_own or [each for each in before if _may_begin(each, end)]
+            if its_own != before:
+                yield before[:1]
+            if its_own:
+                first = its_own[0]
+                end = replace(end, started_at=first.started_at, could_be_later=first.could_be_later)
+            yield [end, *others]
+        if begun:
+            yield begun[:1]
+
+
+def _may_begin(begun: Line, end: Line) -> bool:
+    """Whether a line that says ``running`` can be of the run that another says the end of.
+
+    Some note the start of a run twice, some seconds apart, or the end in its place.
+    """
+    return end.started_at - begun.started_at <= (end.took or timedelta(0)) + CLOCK_SKEW
 
 
 def _standing(line: Line) -> tuple[int, bool, str]:
@@ -106,12 +127,12 @@ def _base(text: str, first: Line, pipeline: str | None) -> str:
     return f"ledger-{digest.hexdigest()[:32]}"
 
 
-def _further(base: str, line: Line, first: Line) -> str:
+def _further(base: str, line: Line, first: Line, known: Container[str]) -> str:
     """The run id for a further attempt, or another window, under an id that is taken."""
     found = f"{base}.{_stamp(line.started_at)}"
     if line.window.start != first.window.start:
         found += f".{_stamp(line.window.start)}"
-    if is_segment(found):
+    if is_segment(found) and found not in known:
         return found
     return f"ledger-{hashlib.sha256(found.encode()).hexdigest()[:32]}"
 

@@ -260,6 +260,38 @@ def test_an_imported_ledger_is_the_same_shuffled_or_exported_and_imported_again(
     assert "hunter2" not in str(first)
 
 
+@settings(max_examples=100, deadline=None, derandomize=True)
+@given(st.data())
+def test_a_ledger_that_grows_is_imported_in_parts_as_it_is_at_once(data: st.DataObject) -> None:
+    """As a program writes it: a line when a run starts, another when it ends, retries included."""
+    events: list[tuple[int, int, dict[str, Any]]] = []
+    for number in range(data.draw(st.integers(0, 4))):
+        hour = data.draw(st.integers(0, 20))
+        for _ in range(data.draw(st.integers(1, 3))):
+            start = f"2026-10-20T{hour % 24:02}:{number:02}:00"
+            one = {"run_id": f"r-{number}", "window": "2026-10-19", "start": start}
+            events.append((hour, number, a_line(status="running", **one)))
+            end = data.draw(st.sampled_from(["success", "failed", None]))
+            if end is None and data.draw(st.booleans()):
+                break  # it is under way
+            hour += 1
+            if end is None:
+                continue  # it was killed
+            events.append((hour, number, a_line(status=end, galat="x", **one)))
+            if end == "success" or hour > 22:
+                break
+    lines = [line for _, _, line in sorted(events, key=lambda each: each[:2])]
+    cut = data.draw(st.integers(0, len(lines)))
+    in_parts, at_once = MemoryStore(), MemoryStore()
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        assert imported(in_parts, write(place / "a.jsonl", *lines[:cut]))
+        assert imported(in_parts, write(place / "b.jsonl", *lines))
+        assert imported(at_once, place / "b.jsonl")
+        assert imported(in_parts, place / "b.jsonl").added == 0
+    assert all_in(in_parts) == all_in(at_once)
+
+
 def _id(run: Receipt) -> object:
     kept = run.extra["ledger"]
     return kept.get("run_id", run.run_id) if isinstance(kept, dict) else None

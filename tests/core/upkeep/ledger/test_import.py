@@ -79,6 +79,20 @@ def test_a_line_becomes_a_receipt(store, file) -> None:
     assert found.extra == {"ledger": {"pipeline": PIPELINE}}
 
 
+def test_of_an_error_the_first_line_is_kept_and_a_reason_to_skip_as_it_was_given(
+    store, file
+) -> None:
+    long = "x" * 400
+    lines = [
+        a_line("r-1", status="failed", galat=f" {long}\nTraceback"),
+        a_line("r-2", status="refused", galat=f"{long}\nand more "),
+        a_line("r-3", status="failed", galat=" "),
+    ]
+    imported(store, write(file, *lines))
+    errors = {run.run_id: run.error for run in store.search()}
+    assert errors == {"r-1": "x" * 297 + "...", "r-2": f"{long}\nand more", "r-3": None}
+
+
 def test_a_run_that_is_under_way_has_no_end(store, file) -> None:
     imported(store, write(file, a_line(status="running", durasi_menit=0)))
     assert (only(store).ended_at, only(store).duration_sec) == (None, None)
@@ -160,10 +174,31 @@ def test_attempts_under_one_id_are_a_run_each(store, file, seed) -> None:
     }  # fmt: skip
 
 
-def test_a_running_line_whose_start_is_a_little_earlier_belongs_to_its_end(store, file) -> None:
-    lines = [a_line(status="running"), a_line(start="2026-10-10T02:00:03")]
-    imported(store, write(file, *lines))
-    assert only(store).status is Status.SUCCESS
+@pytest.mark.parametrize("noted", ["02:00:03", "02:42:00"])  # twice; or when it ended
+def test_a_start_that_is_noted_differently_at_the_end_is_the_first_one(store, file, noted) -> None:
+    lines = [a_line(status="running"), a_line(start=f"2026-10-10T{noted}")]
+    imported(store, write(file, *lines[:1]))
+    assert imported(store, write(file, *lines))
+    found = only(store)
+    assert (found.status, found.duration_sec) == (Status.SUCCESS, 42 * 60)
+    assert found.started_at == datetime(2026, 10, 9, 19, tzinfo=UTC)
+    assert imported(store, file).same == 1
+
+
+@pytest.mark.parametrize("again", ["2026-10-10T02:20:00", "2026-10-10T05:00:00"])
+def test_a_run_that_was_killed_stays_under_way_beside_the_next_attempt(store, file, again) -> None:
+    lines = [a_line(status="running"), a_line(status="running", start=again), a_line(start=again)]
+    for number in (1, 2, 3, 3):
+        assert imported(store, write(file, *lines[:number]))
+    assert [run.status.value for run in store.search()] == ["success", "running"]
+
+
+def test_an_id_made_for_an_attempt_is_never_that_of_another_run(store, file) -> None:
+    lines = [
+        a_line("r-9", status="failed"), a_line("r-9", start="2026-10-10T05:00:00"),
+        a_line("r-9.20261009T220000Z", "2026-10-11"),
+    ]  # fmt: skip
+    assert imported(store, write(file, *lines)).runs == len(store.search()) == 3
 
 
 def test_one_id_for_several_windows_is_a_run_each(store, file) -> None:
