@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ubunye_core import (
+    ConfigError,
     Health,
     Pin,
     Plan,
@@ -127,7 +128,7 @@ def requirement_fields(requirement: Requirement) -> dict[str, Any]:
     """A requirement as JSON, in the words of YAML; ``Requirement.of`` reads it back."""
     if requirement.windows is not None:
         raise ConfigError(
-            f"A sensor has no window, so it cannot tell which ones of {requirement.task} it needs.",
+            f"A sensor has no window, so it cannot tell which of {requirement.task} it needs.",
             hint="Require them inside the task, by run.require(...).",
         )
     variables = requirement.variables
