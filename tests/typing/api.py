@@ -9,8 +9,11 @@ from pathlib import Path
 from ubunye_core import (
     Batch,
     CopiedStore,
+    Durations,
+    ExportedLedger,
     Found,
     Health,
+    ImportedLedger,
     OnFailed,
     Patience,
     Pin,
@@ -24,7 +27,10 @@ from ubunye_core import (
     Status,
     Step,
     StoreCheck,
+    Stretch,
     TaskHealth,
+    TaskStats,
+    Trend,
     TriggeredBy,
     TriggerKind,
     Unreadable,
@@ -36,7 +42,9 @@ from ubunye_core import (
     check_upstream,
     close_run,
     copy_store,
+    export_ledger,
     fingerprint,
+    import_ledger,
     job_health,
     open_store,
     prune_store,
@@ -44,6 +52,7 @@ from ubunye_core import (
     record_run,
     repair_store,
     require,
+    task_stats,
     wait_for_upstream,
 )
 from ubunye_core.stores import (
@@ -195,3 +204,26 @@ pruned: PrunedStore = prune_store(store, older_than="400d", remove=not copied.re
 good: StoreCheck = check_store(store, told=lambda task, receipts: print(task, receipts))
 mended: RepairedStore = repair_store(store, set_aside=good.verdict is Verdict.FAIL)
 print(pruned.goes, mended.repaired.left)
+
+
+def count_runs() -> bool:
+    found = task_stats(["pay/*/*", CALC], store=store, days=90)
+    task: TaskStats
+    for task in found.tasks:
+        took: Durations | None = task.durations
+        day: Stretch
+        for day in task.by_day:
+            print(day.start, day.succeeded, day.failed)
+        rate: float | None = task.success_rate
+        print(rate, took is None or took.p95, task.trend is Trend.RISING, task.windows_failed)
+    return bool(found)
+
+
+from_ledger: ImportedLedger = import_ledger(
+    Path("ledger.jsonl"), task=CALC, time_zone="Asia/Jakarta", store=store, variable="dt"
+)
+print([(bad.number, bad.why) for bad in from_ledger.bad], from_ledger.added)
+to_ledger: ExportedLedger = export_ledger(
+    "new.jsonl", task=CALC, time_zone="Asia/Jakarta", store=store, window="day"
+)
+print(to_ledger.lines, [each.run_id for each in to_ledger.refused])

@@ -112,7 +112,11 @@ def _stretch_as_json(stretch: Stretch | None) -> dict[str, object] | None:
 
 
 def _show(answer: Stats, place: Place) -> None:
-    table(_COLUMNS, [_line(each) for each in answer.tasks], folds=("apart",))
+    table(
+        _COLUMNS,
+        [_line(each) for each in answer.tasks],
+        folds=("windows failed", "last success", "apart"),
+    )
     say_verdict(answer.verdict, answer.reason)
     for each in answer.tasks:
         if not each and each.reason != answer.reason:
