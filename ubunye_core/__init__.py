@@ -49,6 +49,7 @@ from ubunye_core.receipt import (
     Counts,
     Expectation,
     Orchestrator,
+    Override,
     Pin,
     Receipt,
     Recorder,
@@ -59,7 +60,7 @@ from ubunye_core.receipt import (
     TriggerKind,
     Window,
 )
-from ubunye_core.recording import Recording, Run, close_run, record_run
+from ubunye_core.recording import Recording, Run, close_run, overrides_of, record_run
 from ubunye_core.stores import Claim, ClaimKey, Found, Held, ReceiptStore, Unreadable, open_store
 
 if TYPE_CHECKING:
@@ -166,6 +167,7 @@ __all__ = [
     "Of",
     "OnFailed",
     "Orchestrator",
+    "Override",
     "Patience",
     "Period",
     "Pin",
@@ -232,6 +234,7 @@ __all__ = [
     "may_run",
     "missed_windows",
     "open_store",
+    "overrides_of",
     "plan_backfill",
     "prune_store",
     "read_calendar",

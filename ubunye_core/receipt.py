@@ -173,6 +173,18 @@ class Pin:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Override:
+    """An argument of a run that is not what its spec or its schedule says."""
+
+    name: str
+    usual: str | None = None
+    """What the spec or the schedule says, as text; None where it says nothing."""
+    given: str | None = None
+    """What the run was given instead, as text; None for null."""
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Timing:
     """How long one part of a run took."""
 
@@ -250,6 +262,7 @@ class Receipt:
     inputs: tuple[Step, ...] = ()
     outputs: tuple[Step, ...] = ()
     upstreams: tuple[Pin, ...] = ()
+    overrides: tuple[Override, ...] = ()
     timings: tuple[Timing, ...] = ()
     expectations: tuple[Expectation, ...] = ()
     counts: Counts | None = None
@@ -327,6 +340,7 @@ class Receipt:
             inputs=(),
             outputs=(),
             upstreams=(),
+            overrides=(),
             timings=(),
             expectations=(),
             counts=None,

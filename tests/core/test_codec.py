@@ -15,6 +15,7 @@ from ubunye_core import (
     Counts,
     Expectation,
     Orchestrator,
+    Override,
     Pin,
     Receipt,
     Recorder,
@@ -108,6 +109,9 @@ _RECEIPTS = _parts(
         ),
         max_size=2,
     ).map(tuple),
+    overrides=st.lists(_parts(Override, name=_TEXT, usual=_MAYBE, given=_MAYBE), max_size=2).map(
+        tuple
+    ),
     timings=st.lists(_parts(Timing, step=_TEXT, seconds=st.floats(0, 1e9)), max_size=2).map(tuple),
     expectations=st.lists(
         _parts(Expectation, rule=_TEXT, passed=st.none() | st.booleans()), max_size=2

@@ -42,6 +42,11 @@ def show_receipt(receipt: Receipt) -> None:
     _show_steps("Outputs", receipt.outputs)
     _show_table("Upstreams", ("task", "run", "output", "data hash"), _pins(receipt))
     _show_table(
+        "Overrides",
+        ("argument", "usual", "given"),
+        [(each.name, each.usual or "-", each.given or "-") for each in receipt.overrides],
+    )
+    _show_table(
         "Expectations",
         ("rule", "held", "more"),
         [(each.rule, _held(each), _more(each)) for each in receipt.expectations],

@@ -12,6 +12,7 @@ from ubunye_core.receipt import (
     Expectation,
     Json,
     Orchestrator,
+    Override,
     Pin,
     Receipt,
     Recorder,
@@ -150,6 +151,7 @@ def _receipt(document: Fields) -> Receipt:
         inputs=tuple(_step(step, "input") for step in document.each("inputs")),
         outputs=tuple(_step(step, "output") for step in document.each("outputs")),
         upstreams=tuple(_pin(pin) for pin in document.each("upstreams")),
+        overrides=tuple(_override(each) for each in document.each("overrides")),
         timings=tuple(_timing(timing) for timing in document.each("timings")),
         expectations=tuple(_expectation(rule) for rule in document.each("expectations")),
         counts=_counts(document.optional("counts")),
@@ -232,6 +234,15 @@ def _step(step: Fields, direction: str) -> Step:
         route=step.optional_text("route"),
         column_hashes=step.texts("column_hashes") if has_columns else None,
         extra=step.rest(),
+    )
+
+
+def _override(override: Fields) -> Override:
+    return Override(
+        name=override.text("name"),
+        usual=override.optional_text("usual"),
+        given=override.optional_text("given"),
+        extra=override.rest(),
     )
 
 

@@ -78,6 +78,7 @@ def _ours(receipt: Receipt) -> dict[str, Json]:
         "heartbeat_at": None if receipt.heartbeat_at is None else receipt.heartbeat_at.isoformat(),
         "heartbeat_every": None if every is None else every.total_seconds(),
         "upstreams": [_plain(pin) for pin in receipt.upstreams],
+        "overrides": [_plain(each) for each in receipt.overrides],
         "counts": _plain(receipt.counts),
         "outcome": receipt.outcome,
         "ended_by": receipt.ended_by,

@@ -1,7 +1,8 @@
 """Recording runs."""
 
 from ubunye_core.recording.close import close_run
+from ubunye_core.recording.overriding import overrides_of
 from ubunye_core.recording.record import Recording, record_run
 from ubunye_core.recording.run import Run
 
-__all__ = ["Recording", "Run", "close_run", "record_run"]
+__all__ = ["Recording", "Run", "close_run", "overrides_of", "record_run"]

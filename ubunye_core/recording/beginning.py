@@ -13,8 +13,17 @@ from ubunye_core.errors import ReceiptNotFoundError
 from ubunye_core.masking import clean_text, masked_variables, secrets_of
 from ubunye_core.questions.answer import CLOCK_SKEW
 from ubunye_core.questions.requirements import Requirement
-from ubunye_core.receipt import Orchestrator, Receipt, Status, TriggeredBy, TriggerKind, Window
+from ubunye_core.receipt import (
+    Orchestrator,
+    Override,
+    Receipt,
+    Status,
+    TriggeredBy,
+    TriggerKind,
+    Window,
+)
 from ubunye_core.recording.circumstances import circumstances, with_actor
+from ubunye_core.recording.overriding import without
 from ubunye_core.recording.terms import Terms
 from ubunye_core.runids import new_run_id, run_id_of_attempt, time_in
 from ubunye_core.stores.protocol import ReceiptStore
@@ -35,6 +44,7 @@ class Arguments:
     window: Window | None
     triggered_by: TriggeredBy
     orchestrator: Orchestrator | None
+    overrides: tuple[Override, ...]
     code: Path | None
     run_id: str | None
     heartbeat_every: timedelta | None
@@ -93,6 +103,7 @@ def begun(
         window=given.window,
         triggered_by=trigger,
         orchestrator=given.orchestrator,
+        overrides=without(given.overrides, secrets),
         heartbeat_at=now,
         heartbeat_every=every,
         **circumstances(code),

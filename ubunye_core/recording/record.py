@@ -21,12 +21,21 @@ from ubunye_core.errors import ConfigError, ReceiptConflictError, UbunyeError
 from ubunye_core.masking import error_text, secrets_of
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.questions.requirements import RequirementLike, requirements_of
-from ubunye_core.receipt import Orchestrator, Receipt, Status, TriggeredBy, TriggerKind, Window
+from ubunye_core.receipt import (
+    Orchestrator,
+    Override,
+    Receipt,
+    Status,
+    TriggeredBy,
+    TriggerKind,
+    Window,
+)
 from ubunye_core.recording.beginning import Arguments, begun
 from ubunye_core.recording.circumstances import with_actor
 from ubunye_core.recording.ending import ending_of
 from ubunye_core.recording.guarding import Guard, check_reason
 from ubunye_core.recording.heartbeat import Heartbeat, heartbeat_of
+from ubunye_core.recording.overriding import checked
 from ubunye_core.recording.run import Run
 from ubunye_core.recording.termination import Termination
 from ubunye_core.recording.terms import GuardTerms, PolicyLike, terms_of
@@ -54,6 +63,7 @@ def record_run(
     scheduled: bool = False,
     reason: str | None = None,
     orchestrator: Orchestrator | None = None,
+    overrides: Iterable[Override] = (),
     code: str | Path | None = None,
     run_id: str | None = None,
     heartbeat_every: timedelta | str | None = None,
@@ -92,6 +102,8 @@ def record_run(
         reason: Why it was started.
         orchestrator: The scheduler's names for this attempt. A recorder called again for the
             same attempt and data continues its receipt.
+        overrides: The arguments that are not what the spec or the schedule says, as
+            ``overrides_of`` finds them.
         code: The folder or file whose code is hashed; by default the file of the function or of
             the caller.
         run_id: An id of your own, for this run alone; by default a new UUID of version 7. Make
@@ -124,6 +136,7 @@ def record_run(
         triggered_by=_of_type(TriggeredBy, triggered_by, "triggered_by")
         or _by_hand(scheduled, reason),
         orchestrator=_of_type(Orchestrator, orchestrator, "orchestrator"),
+        overrides=checked(overrides),
         code=None if code is None else Path(code),
         run_id=None if run_id is None else check_run_id(run_id),
         heartbeat_every=None

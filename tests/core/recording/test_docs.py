@@ -22,6 +22,7 @@ PARTS = {
     "inputs": parts.Step,
     "outputs": parts.Step,
     "upstreams": parts.Pin,
+    "overrides": parts.Override,
     "expectations": parts.Expectation,
     "timings": parts.Timing,
     "counts": parts.Counts,
@@ -43,7 +44,7 @@ def test_the_code_of_the_page_prints_what_the_page_says(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run_page("how-to/record.md", tmp_path) == 4
+    assert run_page("how-to/record.md", tmp_path) == 5
 
 
 def test_the_page_on_guards_prints_what_it_says(
