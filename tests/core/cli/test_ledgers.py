@@ -216,3 +216,22 @@ def test_ledgers_go_into_a_store_of_any_kind(ask, folder, tmp_path):
         assert ask("import-ledger", "l.jsonl", *IMPORT, "--store", url).code == 0
         assert "4 are there already" in ask("import-ledger", "l.jsonl", *IMPORT, "--store", url).out
         assert len(open_store(url).search(LOAD)) == 4
+
+
+def test_what_the_ledger_finished_is_refused_and_a_manual_run_for_the_rest_leaves_its_trace(
+    ask, shell, store, folder
+):
+    write(folder / "l.jsonl", *the_morning())
+    ask("import-ledger", "l.jsonl", *IMPORT, "--variable", "dt")
+    finished = ask("may-run", LOAD, "--var", "dt=2026-10-10")
+    assert finished.code == 1
+    assert "r-835" in finished.out
+    assert ask("may-run", LOAD, "--var", "dt=2026-10-11").code == 0
+    words = ("--var", "dt=2026-10-11", "--guard", "--reason", "outage of the weekend", "--", "true")
+    assert shell("exec", LOAD, *words).code == 0
+    (run,) = json_of(ask("search", "--triggered-by", "manual", "--json"), 0)["runs"]
+    assert run["variables"] == {"dt": "2026-10-11"}
+    assert run["triggered_by"]["reason"] == "outage of the weekend"
+    assert run["triggered_by"]["actor"]
+    assert ask("search", "--actor", run["triggered_by"]["actor"], "-n", "1").code == 0
+    assert ask("may-run", LOAD, "--var", "dt=2026-10-11").code == 1
