@@ -26,12 +26,11 @@ from ubunye_core.questions.symptoms import (
     stuck_runs,
 )
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.stores.capabilities import Settled
+from ubunye_core.stores.capabilities import RUNS_READ, Settled
 from ubunye_core.stores.protocol import Found, ReceiptStore, Unreadable
 from ubunye_core.stores.select import could_be_since
 from ubunye_core.times import to_the_second
 
-RUNS_READ = 50
 FEW = 3
 
 

@@ -85,6 +85,10 @@ class Settled:
         )
 
 
+RUNS_READ = 50
+"""Health looks at so many of the newest runs of a task."""
+
+
 class TellsSettled(Protocol):
     """It tells at once how the newest run of many tasks stands, and what runs. Health asks this."""
 

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from ubunye_core.batch import comparable
 from ubunye_core.questions.answer import Moment
-from ubunye_core.questions.task_health import RUNS_READ
 from ubunye_core.receipt import Receipt, Status
+from ubunye_core.stores.capabilities import RUNS_READ
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ from ubunye_core import (
     check_upstream,
     job_health,
 )
-from ubunye_core.questions.task_health import RUNS_READ
 from ubunye_core.stores import MemoryStore
+from ubunye_core.stores.capabilities import RUNS_READ
 from ubunye_core.upkeep import PrunedStore, prune, prune_store
 
 OCTOBER, SEPTEMBER = {"month": "2026-10"}, {"month": "2026-09"}

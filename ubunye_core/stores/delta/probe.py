@@ -13,7 +13,7 @@ from deltalake.fs import DeltaStorageHandler
 from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.stores.capabilities import Finding
 from ubunye_core.stores.delta.place import Place
-from ubunye_core.stores.delta.table import telling
+from ubunye_core.stores.delta.table import runtime, telling
 
 _ROW = pa.table({"probe": [1]})
 
@@ -24,6 +24,7 @@ def try_to_write(place: Place) -> Finding:
     options = dict(place.options)
     try:
         with telling(place, "written"):
+            runtime.use()
             try:
                 keeps = _keeps_both(f"{place.uri}/{name}", options)
             finally:

@@ -25,6 +25,7 @@ from ubunye_core.errors import StoreUnavailableError, UbunyeError
 from ubunye_core.masking import error_text
 from ubunye_core.stores.delta import disk
 from ubunye_core.stores.delta.place import Place
+from ubunye_core.stores.forks import Runtime
 
 PATIENCE = 60.0
 """Seconds that a writer goes on when others commit before it, again and again."""
@@ -37,6 +38,8 @@ _LATE = {
     "datafusion.execution.parquet.reorder_filters": "true",
 }
 """Wide columns are read only in the rows that are asked for."""
+
+runtime = Runtime("A Delta table")
 
 Answer = TypeVar("Answer")
 Elections = Mapping[str, int]
@@ -88,10 +91,16 @@ class Table:
 
     def __init__(self, place: Place, shape: Shape) -> None:
         self.place, self._shape = place, shape
-        self.lock = threading.RLock()
+        self._lock = threading.RLock()
         self._table: DeltaTable | None = None
         self._log: tuple[int, int] | None = None
         self._checked = -1
+
+    @property
+    def lock(self) -> threading.RLock:
+        """What those hold who use the handle. In a fork, its holder may be gone."""
+        runtime.check()
+        return self._lock
 
     def snapshot(self) -> Snapshot:
         """The table as it is now.
@@ -215,6 +224,7 @@ class Table:
         with telling(self.place, "read"):
             if self.place.is_surely_empty:
                 return None  # and delta-rs would make the folder
+            runtime.use()
             try:
                 table = DeltaTable(self.place.uri, storage_options=dict(self.place.options))
             except TableNotFoundError:
@@ -225,6 +235,7 @@ class Table:
 
     def _create(self) -> DeltaTable:
         """Make the table, empty: of several creators one does."""
+        runtime.use()
         with contextlib.suppress(LostError), telling(self.place, "made"):
             self.place.prepare()
             DeltaTable.create(
@@ -269,10 +280,7 @@ def telling(place: Place, done: str) -> Iterator[None]:
         if type(error).__name__ != "PanicException":  # Rust's; not to be named before it is raised
             raise
         raise StoreUnavailableError(
-            f"The Delta table at {place.url} cannot be {done}: {error_text(error)}.",
-            hint="After a fork delta-rs cannot be used in the child: spawn processes instead."
-            if "fork" in str(error).lower()
-            else None,
+            f"The Delta table at {place.url} cannot be {done}: {error_text(error)}."
         ) from error
 
 

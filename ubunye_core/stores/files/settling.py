@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import islice
 
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.stores.capabilities import Settled
+from ubunye_core.stores.capabilities import RUNS_READ, Settled
 from ubunye_core.stores.files.documents import look
 from ubunye_core.stores.files.facts import Facts, TaskFacts
 from ubunye_core.stores.files.hints import NAMES, Hints, Now
@@ -17,8 +17,6 @@ from ubunye_core.stores.files.listing import told_apart
 from ubunye_core.stores.files.names import HintsFailError, by_hints
 from ubunye_core.stores.files.place import SUFFIX, Place
 
-NEWEST = 50
-"""Health looks at so many runs of a task."""
 _LARGE_BYTES = 100_000
 _MOST_OPENED = 5
 """With more that is not known, health's own look costs no more."""
@@ -97,7 +95,7 @@ def _newest(hints: Hints) -> list[str]:
     if hints.size(NAMES) > _LARGE_BYTES:
         try:
             quick = by_hints(hints)
-            return [] if quick is None else [each.name for each in islice(quick, NEWEST)]
+            return [] if quick is None else [each.name for each in islice(quick, RUNS_READ)]
         except HintsFailError:
             pass
     return []
@@ -105,7 +103,7 @@ def _newest(hints: Hints) -> list[str]:
 
 def _of_all(entries: list[bytes]) -> list[str]:
     listing = told_apart(entries)
-    newest = heapq.nlargest(NEWEST, listing.showing)
+    newest = heapq.nlargest(RUNS_READ, listing.showing)
     return [*map(os.fsdecode, newest), *listing.others]
 
 

@@ -21,7 +21,7 @@ from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.addresses import local_path
 from ubunye_core.stores.base import BaseStore, HasClaims, checked, of_the_attempt
-from ubunye_core.stores.capabilities import Finding, Settled
+from ubunye_core.stores.capabilities import RUNS_READ, Finding, Settled
 from ubunye_core.stores.ends import standing
 from ubunye_core.stores.jsonl.claims import LedgerClaims
 from ubunye_core.stores.jsonl.events import attempt_digest, saved_line
@@ -33,7 +33,6 @@ from ubunye_core.stores.select import select
 
 AT_ONCE = 200
 """So many receipts are read or written in one step, between which others have their turn."""
-NEWEST_FOR_HEALTH = 50
 
 
 class JsonlStore(HasClaims, BaseStore):
@@ -234,7 +233,7 @@ def _settled(reading: Reading, task: str) -> Settled | None:
     """The newest run of a task, where nothing of it needs a look."""
     if reading.unreadable(task):
         return None
-    facts = [fact for _, fact in islice(reading.newest_first(task), NEWEST_FOR_HEALTH)]
+    facts = [fact for _, fact in islice(reading.newest_first(task), RUNS_READ)]
     if not facts or facts[0].status is not Status.SUCCESS:
         return None
     if any(fact.status is Status.RUNNING for fact in facts):

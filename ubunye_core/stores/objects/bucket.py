@@ -14,6 +14,7 @@ from obstore.store import AzureStore, GCSStore, S3Store
 
 from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.masking import masked_text
+from ubunye_core.stores.forks import Runtime
 from ubunye_core.stores.objects.address import Address
 from ubunye_core.stores.objects.refusals import code_of, is_absent, unavailable
 
@@ -77,7 +78,7 @@ class Bucket:
 
     def get(self, key: str) -> Stored | None:
         """An object; None only where the server says that it is not there."""
-        _check_process()
+        _runtime.use()
         try:
             result = obstore.get(self._client, self._below + key)
             document, meta = bytes(result.bytes()), result.meta
@@ -121,7 +122,7 @@ class Bucket:
 
     def delete(self, keys: Sequence[str]) -> None:
         """Remove objects; one that is absent is removed already."""
-        _check_process()
+        _runtime.use()
         try:
             if keys:
                 obstore.delete(self._client, [self._below + key for key in keys])
@@ -138,7 +139,7 @@ class Bucket:
             folder: It ends without a slash; ``""`` is the store's own.
             after: Only keys that come after this one; it need not exist.
         """
-        _check_process()
+        _runtime.use()
         offset = None if after is None else self._below + after
         prefix = (self._below + folder).rstrip("/") or None
         try:
@@ -156,7 +157,7 @@ class Bucket:
 
     def folders(self, folder: str) -> list[str]:
         """The names of the folders in a folder; ``""`` is the store's own."""
-        _check_process()
+        _runtime.use()
         prefix = (self._below + folder).rstrip("/") or None
         try:
             found = obstore.list_with_delimiter(self._client, prefix)
@@ -165,7 +166,7 @@ class Bucket:
         return [each.rstrip("/").rpartition("/")[2] for each in found["common_prefixes"]]
 
     def _put(self, key: str, document: bytes, over: Stored | None) -> bool:
-        _check_process()
+        _runtime.use()
         mode: Any = "create"
         if over is not None:
             known = {"e_tag": over.e_tag, "version": over.version}
@@ -198,20 +199,7 @@ class Bucket:
         return unavailable(error, self.address, doing)
 
 
-_process: int | None = None
-
-
-def _check_process() -> None:
-    """Refuse to hang: the client's threads do not live on in a forked process."""
-    global _process
-    if _process is None:
-        _process = os.getpid()
-    if _process != os.getpid():
-        raise StoreUnavailableError(
-            "A bucket cannot be used in a process that was forked from one that has used it.",
-            hint="Start processes with the method 'spawn' or 'forkserver', or do not use the "
-            "store before the fork.",
-        )
+_runtime = Runtime("A bucket")
 
 
 def _client(address: Address) -> Any:

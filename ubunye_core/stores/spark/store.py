@@ -11,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.base import BaseStore, checked, in_parts, of_the_attempt
-from ubunye_core.stores.capabilities import Finding, Settled
+from ubunye_core.stores.capabilities import RUNS_READ, Finding, Settled
 from ubunye_core.stores.events import Event, attempt_key, batch_key, receipt_of
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.refusals import not_found, only_run
@@ -25,7 +25,6 @@ from ubunye_core.stores.spark.table import Table
 _NAMED_AT_MOST = 1_000
 """Run ids that begin alike, of which a refusal tells."""
 _REMOVED_AT_ONCE = 1_000
-_HEALTH_LOOKS_AT = 50
 
 
 class SparkStore(BaseStore):
@@ -119,7 +118,7 @@ class SparkStore(BaseStore):
             return {}
         standing = self._reading.table.standing(F.col("task").isin(names))
         rows = self._table.told(
-            newest_of_each(standing, looked_at=_HEALTH_LOOKS_AT),
+            newest_of_each(standing, looked_at=RUNS_READ),
             ("task", *FIRST_OF_TASK, "in_doubt"),
         )
         return {

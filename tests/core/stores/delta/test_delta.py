@@ -440,10 +440,18 @@ def test_it_can_be_examined(store: DeltaStore, root: Path) -> None:
 # --- processes ---
 
 _FORKED = """
-import os, sys
+import os, sys, threading, time
 from ubunye_core import open_store, StoreUnavailableError
 store = open_store(sys.argv[1])
 store.search()
+held = threading.Event()
+def hold():
+    with store._reads.lock:
+        held.set()
+        time.sleep(60)
+if sys.argv[2] == "asked by a thread":
+    threading.Thread(target=hold, daemon=True).start()
+    held.wait()
 if os.fork() == 0:
     try:
         store.search()
@@ -454,12 +462,13 @@ os.wait()
 """
 
 
-def test_a_forked_process_is_told_what_to_do(store: DeltaStore) -> None:
+@pytest.mark.parametrize("meanwhile", ["at rest", "asked by a thread"])
+def test_a_forked_process_is_told_what_to_do(store: DeltaStore, meanwhile: str) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", _FORKED, store.url],
+        [sys.executable, "-c", _FORKED, store.url, meanwhile],
         capture_output=True, text=True, timeout=60, env=os.environ | {"RUST_BACKTRACE": "0"},
     )  # fmt: skip
-    assert "spawn processes instead" in done.stdout, done.stderr
+    assert "the method 'spawn'" in done.stdout, done.stderr
 
 
 def test_without_deltalake_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
