@@ -1,0 +1,42 @@
+"""The benchmark of the SQL stores at a fiftieth: every question beside a ``SELECT 1``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+
+ROOT = Path(__file__).parents[4]
+SMALL = [sys.executable, "-m", "benchmarks.sql", "--receipts", "20000", "--tasks", "200", "--json"]
+
+
+@pytest.fixture(scope="module")
+def measured() -> dict[str, list[dict[str, Any]]]:
+    """The figures of each question, by the kind of the database."""
+    done = subprocess.run(SMALL, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    figures: dict[str, list[dict[str, Any]]] = json.loads(done.stdout)
+    return figures
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_question_takes_at_most_ten_times_a_select_1(
+    measured: dict[str, list[dict[str, Any]]], kind: str
+) -> None:
+    asked = [each for each in measured[kind] if each["ratio"] is not None]
+    assert len(asked) > 10
+    missed = [f"{each['question']}: {each['ratio']:.1f}x" for each in asked if not each["is_good"]]
+    assert not missed, "\n".join(missed)
+
+
+def test_health_of_a_thousand_tasks_takes_at_most_50_ms_of_cpu_time(
+    measured: dict[str, list[dict[str, Any]]],
+) -> None:
+    (health,) = (it for it in measured["postgresql"] if it["question"].startswith("health"))
+    assert health["cpu"] is None or health["cpu"] <= 10  # of 200 tasks
