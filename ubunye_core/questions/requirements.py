@@ -6,12 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias
 
 from ubunye_core.batch import text_of
 from ubunye_core.errors import ConfigError
 from ubunye_core.masking import is_secret_name
 from ubunye_core.names import check_task_or_pattern
 from ubunye_core.times import duration
+
+if TYPE_CHECKING:
+    from ubunye_core.schedules import Schedule
+
+EVERY = "all"
+"""What ``windows`` may be."""
+
+ScheduleLike: TypeAlias = (
+    "Schedule | Mapping[str, object] | Sequence[Schedule | Mapping[str, object]]"
+)
+"""A schedule or its versions: as they are, or as a mapping with the keys of ``Schedule``."""
 
 
 class OnFailed(StrEnum):
@@ -47,6 +59,11 @@ class Requirement:
     """Whether a miss is recorded, and passes."""
     allow_unknown: bool = field(default=False, kw_only=True)
     """Whether to wait for a task that the store has never seen."""
+    windows: str | None = field(default=None, kw_only=True)
+    """``all``: every window of the upstream's schedule that shares time with the window of this run
+    must have succeeded. ``variables`` then names what must agree beside the window."""
+    schedule: ScheduleLike | None = field(default=None, kw_only=True)
+    """The upstream's schedule, or the versions of it: for ``windows``."""
 
     def __post_init__(self) -> None:
         check_task_or_pattern(self.task)
@@ -63,6 +80,19 @@ class Requirement:
         for name in ("optional", "allow_unknown"):
             if not isinstance(getattr(self, name), bool):
                 raise ConfigError(f"'{name}' is {getattr(self, name)!r}, not true or false.")
+        object.__setattr__(self, "schedule", _versions(self.schedule))
+        if self.windows not in (None, EVERY):
+            raise ConfigError(f"'windows' is {self.windows!r}.", hint=f"Use: {EVERY}.")
+        if (self.windows is None) != (not self.schedule):
+            raise ConfigError(
+                f"The requirement on {self.task} needs 'windows' and 'schedule', or neither.",
+                hint="Which windows there are, the upstream's schedule says.",
+            )
+
+    @property
+    def versions(self) -> tuple[Schedule, ...]:
+        """The versions of the upstream's schedule; none where windows are not asked for."""
+        return _versions(self.schedule)
 
     @property
     def length(self) -> timedelta:
@@ -91,6 +121,23 @@ class Requirement:
         if "task" not in given:
             raise ConfigError("A requirement has no 'task'.")
         return cls(**given)  # type: ignore[arg-type]  # each value is checked above
+
+
+def _versions(given: ScheduleLike | None) -> tuple[Schedule, ...]:
+    """The versions of a schedule, from what an author may write."""
+    if given is None:
+        return ()
+    # Not at the top: files of DAGs are read all day, and few of them require windows.
+    from ubunye_core.schedules import Schedule
+
+    if isinstance(given, Schedule):
+        return (given,)
+    if not isinstance(given, Mapping):
+        return tuple(version for each in given for version in _versions(each))
+    try:
+        return (Schedule(**given),)  # type: ignore[arg-type]  # each value is checked there
+    except TypeError as error:
+        raise ConfigError(f"The schedule has a key that is not known: {error}.") from error
 
 
 KEYS = tuple(each.name for each in fields(Requirement))

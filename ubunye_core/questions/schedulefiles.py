@@ -37,11 +37,24 @@ def read_schedule(path: str | Path) -> tuple[Schedule, ...]:
             written = read_yaml(file).entries(RECEIPTS_FILE, known=RECEIPTS_KEYS).get("schedule")
             if written is None:
                 return ()
-            versions = written.items("'schedule'") if isinstance(written.value, list) else [written]
-            if not versions:
-                raise written.wrong("'schedule' is empty.", hint="Leave it out if there is none.")
-            return tuple(_schedule(version, file.parent) for version in versions)
+            return read_versions(written, file.parent)
     return ()
+
+
+def read_versions(written: Written, folder: Path) -> tuple[Schedule, ...]:
+    """A schedule as it is written: one map, or a list of versions.
+
+    Args:
+        written: The map or the list.
+        folder: Where a calendar is that it names by its file.
+
+    Raises:
+        ConfigError: an entry is wrong; names file and line.
+    """
+    versions = written.items("'schedule'") if isinstance(written.value, list) else [written]
+    if not versions:
+        raise written.wrong("'schedule' is empty.", hint="Leave it out if there is none.")
+    return tuple(_schedule(version, folder) for version in versions)
 
 
 def read_calendar(path: str | Path) -> Calendar:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ubunye_core.config import Written, read_yaml
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions.requirements import KEYS, Requirement
 
+if TYPE_CHECKING:
+    from ubunye_core.schedules import Schedule
+
 CONFIG_FILE, RECEIPTS_FILE = "config.yaml", "receipts.yaml"
+_TOGETHER = frozenset({"windows", "schedule"})
+"""Keys of a requirement that make sense together only."""
 RECEIPTS_KEYS = ("requires", "schedule", "owner", "policy")
 
 
@@ -90,16 +96,35 @@ def _from_yaml(written: Written) -> Requirement:
             values[key] = _variables_written(entry)
         elif key in ("optional", "allow_unknown"):
             values[key] = entry.boolean(f"'{key}'")
+        elif key == "schedule":
+            values[key] = _schedule_of(entry)
         else:
             values[key] = _text(entry, f"'{key}'")
     task = {key: values[key] for key in values if key == "task"}
     for key, value in (task | values).items():  # one by one, so that an error names its line
         try:
-            Requirement.of(task | {key: value})
+            together = values.keys() & _TOGETHER if key in _TOGETHER else ()
+            Requirement.of(task | {each: values[each] for each in together} | {key: value})
         except ConfigError as error:
             at = entries[key] if task else written
             raise at.wrong(error.message, hint=error.hint) from error
     return Requirement.of(values)
+
+
+def _schedule_of(entry: Written) -> tuple[Schedule, ...]:
+    """The schedule of an upstream: as it stands here, or in the upstream's own file or folder."""
+    # Not at the top: that module reads files by this one.
+    from ubunye_core.questions.schedulefiles import read_schedule, read_versions
+
+    folder = Path(entry.file).parent
+    if not isinstance(entry.value, str):
+        return read_versions(entry, folder)
+    found = read_schedule(folder / _text(entry, "'schedule'"))
+    if not found:
+        raise entry.wrong(
+            "There is no schedule.", hint="Write 'schedule' into the upstream's receipts.yaml."
+        )
+    return found
 
 
 def _text(entry: Written, what: str) -> str:

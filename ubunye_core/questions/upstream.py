@@ -20,7 +20,7 @@ from ubunye_core.questions.requirements import (
     requirements_of,
 )
 from ubunye_core.questions.tasks import fitting_tasks
-from ubunye_core.receipt import Pin, Receipt, Status
+from ubunye_core.receipt import Pin, Receipt, Status, Window
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
 
@@ -44,6 +44,9 @@ class RequirementAnswer:
     newest_run: str | None = None
     """The newest run of the batch, however it stands."""
     pin: Pin | None = None
+    """Its output hashes."""
+    pins: tuple[Pin, ...] = ()
+    """Where every window was required: those of the runs that met it, the newest first."""
     unreadable: tuple[Unreadable, ...] = ()
 
     def __bool__(self) -> bool:
@@ -77,7 +80,9 @@ class UpstreamAnswer:
     @property
     def pins(self) -> tuple[Pin, ...]:
         """What satisfied the requirements, for the receipt of the run that asked."""
-        return tuple(each.pin for each in self.requirements if each.pin is not None)
+        return tuple(
+            pin for each in self.requirements for pin in each.pins or (each.pin,) if pin is not None
+        )
 
     @property
     def unreadable(self) -> tuple[Unreadable, ...]:
@@ -102,6 +107,7 @@ def check_upstream(
     variables: Mapping[str, object] | None = None,
     store: StoreLike = None,
     asker: str | None = None,
+    window: Window | None = None,
     now: datetime | str | None = None,
 ) -> UpstreamAnswer:
     """Whether every required upstream has succeeded for the batch of this run. Looks once.
@@ -111,6 +117,7 @@ def check_upstream(
         variables: The variables of the run that asks.
         store: Where the receipts are: a store or its URL; by default what ``UBUNYE_STORE`` names.
         asker: The task of the run that asks; a pattern does not name it.
+        window: The window of the run that asks, for a requirement with ``windows: all``.
         now: The instant to answer for; None is the clock. In the past: as it looked then.
 
     Returns:
@@ -121,7 +128,8 @@ def check_upstream(
         ConfigError: a requirement is wrong, or names a variable that this run does not have.
     """
     texts = texts_of(variables)
-    looking = _Looking(store_of(store), Moment.of(now), masked_variables(texts).get("mode"), asker)
+    mode = masked_variables(texts).get("mode")
+    looking = _Looking(store_of(store), Moment.of(now), mode, asker, window)
     answers: list[RequirementAnswer] = []
     for requirement in requirements_of(requirements):
         wanted = _comparable(requirement, _wanted(requirement, texts))
@@ -140,6 +148,7 @@ def require(
     variables: Mapping[str, object] | None = None,
     store: StoreLike = None,
     asker: str | None = None,
+    window: Window | None = None,
     now: datetime | str | None = None,
 ) -> UpstreamAnswer:
     """``check_upstream``, with the same arguments, for a script: raises unless the answer is yes.
@@ -148,7 +157,9 @@ def require(
         UpstreamNotMetError: the run may not start; ``.answer`` says why.
         ConfigError: a requirement is wrong.
     """
-    answer = check_upstream(requirements, variables=variables, store=store, asker=asker, now=now)
+    answer = check_upstream(
+        requirements, variables=variables, store=store, asker=asker, window=window, now=now
+    )
     if answer.verdict is not Verdict.PASS:
         raise UpstreamNotMetError(answer)
     return answer
@@ -163,6 +174,7 @@ class _Looking:
     mode: str | None
     """The ``mode`` of the run that asks."""
     asker: str | None
+    window: Window | None
 
 
 def _wanted(requirement: Requirement, texts: Mapping[str, str]) -> dict[str, str]:
@@ -176,7 +188,13 @@ def _wanted(requirement: Requirement, texts: Mapping[str, str]) -> dict[str, str
             for name, text in texts.items()
             if name not in NOT_IN_BATCH and not is_secret_name(name)
         }
-        if not batch:
+        if requirement.windows is not None and batch:
+            raise ConfigError(
+                f"The requirement on {requirement.task} is for every window, and does not say "
+                "which variables must agree beside the window.",
+                hint="Say 'variables: [region]', or 'variables: []' if there are none.",
+            )
+        if requirement.windows is None and not batch:
             raise ConfigError(
                 f"The requirement on {requirement.task} names no variables and this run has none, "
                 f"so any old success would do.",
@@ -234,6 +252,8 @@ def _ask(
 
 def _ask_task(unknown: RequirementAnswer, looking: _Looking) -> RequirementAnswer:
     """What the store has on record about one task, in place of an answer that knows nothing."""
+    if unknown.requirement.windows is not None:
+        return _ask_every_window(unknown, looking)
     try:
         found = gather(
             unknown.requirement,
@@ -273,6 +293,40 @@ def _ask_task(unknown: RequirementAnswer, looking: _Looking) -> RequirementAnswe
         reason=f"Optional, so this passes: {refusal(found)}" if optional else refusal(found),
         decided=_is_decided(found),
         newest_run=newest,
+    )
+
+
+def _ask_every_window(unknown: RequirementAnswer, looking: _Looking) -> RequirementAnswer:
+    # Not at the top: files of DAGs are read all day, and few of them require windows.
+    from ubunye_core.questions.every_window import every_window
+
+    requirement = unknown.requirement
+    if looking.window is None:
+        raise ConfigError(
+            f"The requirement on {requirement.task} is for every window of it inside that of the "
+            "run that asks, and this run has none.",
+            hint="Give the run's window: record_run(window=...), or --window on the command line.",
+        )
+    try:
+        found = every_window(
+            requirement, unknown.task, unknown.batch, looking.window, looking.store, looking.moment
+        )
+    except StoreUnavailableError as error:
+        bad = unavailable(looking.store, error)
+        return replace(unknown, reason=bad.why, unreadable=(bad,))
+    passes = requirement.optional and found.verdict is Verdict.FAIL
+    pins = tuple(map(_pin, found.successes))
+    return replace(
+        unknown,
+        verdict=Verdict.PASS if passes else found.verdict,
+        reason=f"Optional, so this passes: {found.reason}" if passes else found.reason,
+        met=found.verdict is Verdict.PASS,
+        decided=found.decided,
+        satisfied_by=pins[0].run_id if pins else None,
+        newest_run=None if found.newest is None else found.newest.run_id,
+        pin=pins[0] if pins else None,
+        pins=pins,
+        unreadable=found.unreadable,
     )
 
 

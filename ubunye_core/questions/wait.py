@@ -11,6 +11,7 @@ from ubunye_core.errors import ConfigError
 from ubunye_core.questions.answer import Verdict
 from ubunye_core.questions.requirements import Requirement, RequirementLike, requirements_of
 from ubunye_core.questions.upstream import RequirementAnswer, UpstreamAnswer, check_upstream
+from ubunye_core.receipt import Window
 from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import duration, in_words, instant, to_the_second, utc_now
 
@@ -60,6 +61,7 @@ def wait_for_upstream(
     variables: Mapping[str, object] | None = None,
     store: StoreLike = None,
     asker: str | None = None,
+    window: Window | None = None,
     wait: timedelta | str | None = None,
     deadline: datetime | str | None = None,
     poll: timedelta | str = POLL,
@@ -74,6 +76,7 @@ def wait_for_upstream(
         variables: The variables of the run that asks.
         store: Where the receipts are: a store or its URL; by default what ``UBUNYE_STORE`` names.
         asker: The task of the run that asks; a pattern does not name it.
+        window: The window of the run that asks, for a requirement with ``windows: all``.
         wait: How long to wait, counted from now; None leaves each requirement its own ``wait``.
         deadline: An instant at which waiting ends; wins over ``wait``.
         poll: The pause between two looks, where a requirement does not say.
@@ -98,7 +101,9 @@ def wait_for_upstream(
     )
     while True:
         now = clock()
-        answer = check_upstream(asked, variables=variables, store=opened, asker=asker, now=now)
+        answer = check_upstream(
+            asked, variables=variables, store=opened, asker=asker, window=window, now=now
+        )
         left = patience.next_look(answer, now, pause)
         if left is None:
             answer = _with_wait(answer, patience, now)

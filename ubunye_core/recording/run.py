@@ -256,7 +256,13 @@ class Run:
             UpstreamNotMetError: the run may not go on. Let it end the block: the receipt is then
                 ``skipped``, with the outcome ``refused`` and the reason.
         """
-        answer = require(requirements, variables=self.variables, store=self.store, asker=self.task)
+        answer = require(
+            requirements,
+            variables=self.variables,
+            store=self.store,
+            asker=self.task,
+            window=self._receipt.window,
+        )
         self.pin(answer)
         return answer
 

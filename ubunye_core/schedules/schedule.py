@@ -157,6 +157,20 @@ class Schedule:
         found = self._covering(since, until)
         return [window for window in found if since <= window.start and window.end <= until]
 
+    def touching(self, since: datetime, until: datetime) -> list[ScheduledWindow]:
+        """Every window that shares time with a period, in order.
+
+        Args:
+            since: Where the period begins, included; with a zone.
+            until: Where it ends, excluded.
+        """
+        since, until = as_utc(since), as_utc(until)
+        begin = since
+        if self.window is Period.TICK and self.of is Of.CURRENT:
+            begin = self.firings.before(since + timedelta(microseconds=1)) or since
+        found = self._covering(begin, until)
+        return [window for window in found if window.start < until and since < window.end]
+
     def due_between(self, since: datetime, until: datetime) -> list[ScheduledWindow]:
         """Every window that is due in a period, in order; a window is due when it is first fired.
 

@@ -144,7 +144,10 @@ def test_a_task_that_requires_nothing_has_no_requirements(tmp_path: Path) -> Non
         ("  requires:\n    - wait: 2h\n", "line 16: A requirement has no 'task'"),
         ("  requires:\n    - task: ../../etc\n", "line 16: '../../etc' is not a task"),
         ("  requires:\n    - task:\n", "line 16: 'task' is not a single value"),
-        ("  requires:\n    - task: a/b/c\n      windows: all\n", "line 17: 'windows' is not a kn"),
+        (
+            "  requires:\n    - task: a/b/c\n      windows: all\n",
+            "line 17: The requirement on a/b/c",
+        ),
         ("  requires:\n    - task: a/b/c\n      evidence: outputs\n", "line 17: 'evidence' is no"),
         ("  requires:\n    - task: a/b/c\n      wiat: 2h\n", "line 17: 'wiat' is not a known key"),
         ("  requires:\n    - task: a/b/c\n      wait: soon\n", "line 17: 'soon' is not a length"),

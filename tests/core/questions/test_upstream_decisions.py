@@ -198,7 +198,7 @@ def test_a_foreign_error_text_is_quoted_short_and_harmless(store: ReceiptStore) 
     assert "12345" not in reason
 
 
-@pytest.mark.parametrize("key", ["windows", "evidence", "tasks", "Task", "wait_for"])
+@pytest.mark.parametrize("key", ["evidence", "tasks", "Task", "wait_for"])
 def test_unknown_keys_are_refused(key: str) -> None:
     with pytest.raises(ConfigError, match=f"'{key}' is not a known key"):
         Requirement.of({"task": CALC, key: "all"})
