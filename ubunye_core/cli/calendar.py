@@ -176,7 +176,7 @@ def _maintenance_rows(answer: SlotAnswer) -> list[tuple[str, ...]]:
         (
             f"maintenance '{each.name}'",
             f"{each.times} {each.time_zone}",
-            str(each.days),
+            f"{each.days} ahead",
             "-",
             "-",
             moment(each.next_at),
