@@ -212,7 +212,7 @@ class Queries:
     def _union(self, *queries: sa.Select[Any]) -> sa.CompoundSelect[Any]:
         if self._dialect.has_lateral:  # and takes a limit in a part of a union
             return sa.union_all(*queries)
-        return _all_of(*queries)
+        return sa.union_all(*(sa.select(query.subquery()) for query in queries))
 
     @cached_property
     def _success(self) -> Statement:
@@ -304,7 +304,7 @@ class Queries:
         sealed = (receipts[name] for name in SEALED)
         some = sa.select(*sealed, size, receipts.seal, document.label("document"))
         some = some.where(receipts.task == sa.bindparam("task"))
-        return _all_of(
+        return self._union(
             some.where(receipts.started_at >= sa.bindparam("since", type_=sa.BigInteger)).where(
                 receipts.status.is_not(None)
             ),
@@ -339,10 +339,6 @@ def _values(wanted: Wanted) -> dict[str, Any]:
 
 def _bound(column: Any, name: str) -> sa.BindParameter[Any]:
     return sa.bindparam(name, type_=column.type)
-
-
-def _all_of(*queries: sa.Select[Any]) -> sa.CompoundSelect[Any]:
-    return sa.union_all(*(sa.select(query.subquery()) for query in queries))
 
 
 def _is(status: Status) -> sa.ColumnElement[str]:

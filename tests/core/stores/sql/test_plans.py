@@ -74,6 +74,7 @@ def asked(queries: Queries) -> dict[str, Asked]:
         "whole rows": queries.whole_rows((TASK, "run-7-1"), 20),
         "attempt": queries.of_attempt(TASK, "k" * 64),
         "whole batch": queries.success(TASK, batch_key({"hour": "20"})),
+        "in short": queries.in_short(TASK, micros(at(5000)), micros(at(9000))),
         "tasks": queries.tasks(),
         "settled": queries.settled([f"pay/monthly/task_{task}" for task in range(TASKS)]),
     }
