@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ubunye_core.batch import shown
 from ubunye_core.names import near
@@ -14,6 +14,7 @@ from ubunye_core.questions.tasks import known_tasks
 from ubunye_core.questions.window_state import EARLY, Expected, Judge, WindowAnswer, WindowState
 from ubunye_core.questions.windows import runs_by_window
 from ubunye_core.receipt import Receipt, Status, Window
+from ubunye_core.schedules import ScheduledWindow
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.select import could_be_since
 from ubunye_core.times import in_words, to_the_second
@@ -34,6 +35,8 @@ class EveryWindow:
     """The runs that met it, newest first; none unless all windows have one."""
     newest: Receipt | None = None
     """The newest run for any of the windows."""
+    missing: tuple[ScheduledWindow, ...] = ()
+    """The windows without a success."""
     unreadable: tuple[Unreadable, ...] = ()
 
 
@@ -88,6 +91,7 @@ def every_window(
             newest=newest,
         )
     first = min(each.window.start for each in lacking) - EARLY
+    missing = tuple(each.window for each in lacking)
     doubtful = tuple(bad for bad in seen.unreadable if could_be_since(bad, first))
     reason = (
         f"{len(lacking)} of {len(expected)} windows of {task} in {_in_words(window)} have not "
@@ -96,15 +100,20 @@ def every_window(
     if doubtful:
         reason += f" What is unreadable may be a success: {named(doubtful)}. {MEND}"
         return EveryWindow(
-            verdict=Verdict.UNKNOWN, reason=reason, newest=newest, unreadable=doubtful
+            verdict=Verdict.UNKNOWN,
+            reason=reason,
+            newest=newest,
+            missing=missing,
+            unreadable=doubtful,
         )
     if newest is None and not store.list_runs(task, 1):
-        return _of_unknown(requirement, task, reason, store)
+        return replace(_of_unknown(requirement, task, reason, store), missing=missing)
     return EveryWindow(
         verdict=Verdict.FAIL,
         reason=f"{reason} Try: 'ubunye-runs plan {task}' tells what can be caught up.",
         decided=_is_decided(lacking, requirement),
         newest=newest,
+        missing=missing,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from graphlib import CycleError, TopologicalSorter
@@ -12,10 +12,11 @@ from ubunye_core.errors import ConfigError
 from ubunye_core.names import fits, one_of
 from ubunye_core.questions.answer import Moment, Verdict, together
 from ubunye_core.questions.planned import Action, Catchup, Include, PlannedWindow, ToCatchUp
-from ubunye_core.questions.requirements import Requirement
+from ubunye_core.questions.prospects import UNDER_WAY, Prospects, in_turn
 from ubunye_core.questions.upstream import check_upstream
 from ubunye_core.questions.window_state import WindowAnswer, WindowState
 from ubunye_core.questions.windows import Windows, window_states
+from ubunye_core.receipt import Window
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import in_words
@@ -54,7 +55,6 @@ _TAKEN = {
     Include.MISSING_AND_FAILED: _MISSED | _FAILED,
     Include.ALL: _MISSED | _FAILED | _SUCCEEDED,
 }
-_UNDER_WAY = {WindowState.RUNNING, WindowState.OVERRUN}
 
 
 def plan_backfill(
@@ -145,14 +145,19 @@ class _Planner:
     ) -> None:
         self._store, self._now, self._max_runs = store, now, max_runs
         self._taken, self._recheck = _TAKEN[include], timedelta(days=recheck_days)
-        self.planned: list[PlannedWindow] = []
+        self._planned = Prospects()
+
+    @property
+    def planned(self) -> list[PlannedWindow]:
+        """The windows so far, those of upstream tasks first."""
+        return self._planned.windows
 
     def plan(self, given: ToCatchUp, found: Windows) -> None:
         """Add the windows of one task."""
         for answer in found.windows:
             planned = self._decided(given, answer)
             if planned is not None:
-                self.planned.append(planned)
+                self._planned.add(planned)
 
     def _decided(self, given: ToCatchUp, answer: WindowAnswer) -> PlannedWindow | None:
         """What is to be done about a window; None where nothing is."""
@@ -166,7 +171,7 @@ class _Planner:
             variables=answer.variables,
         )
         age = self._now - answer.window.start
-        if answer.state in _UNDER_WAY:
+        if answer.state in UNDER_WAY:
             return replace(planned, action=Action.SKIP)
         if answer.state is WindowState.EXCLUDED:
             return replace(planned, action=Action.EXCLUDED, reason=answer.reason)
@@ -188,37 +193,20 @@ class _Planner:
 
     def _with_requirements(self, given: ToCatchUp, planned: PlannedWindow) -> PlannedWindow:
         after: list[str] = []
+        window = Window(start=planned.window.start, end=planned.window.end)
         for requirement in given.requirements:
             answer = check_upstream(
                 requirement, variables=planned.variables, store=self._store, asker=given.task,
-                now=self._now,
+                window=window, now=self._now,
             )  # fmt: skip
-            if answer:
-                continue
-            before = list(self._that_will_meet(requirement, planned))
-            if not before:
-                return replace(planned, action=Action.BLOCKED, reason=answer.reason)
-            after += before
-        return replace(planned, after=tuple(after))
-
-    def _that_will_meet(self, requirement: Requirement, planned: PlannedWindow) -> Iterator[str]:
-        """The windows of this plan that meet a requirement once they have run."""
-        wanted = _wanted(requirement, planned.variables)
-        for other in self.planned:
-            will_run = other.action is Action.RUN or other.state in _UNDER_WAY
-            agrees = all(other.variables.get(name) == text for name, text in wanted.items())
-            if wanted and will_run and agrees and fits(other.task, requirement.task):
-                yield other.name
-
-
-def _wanted(requirement: Requirement, variables: Mapping[str, str]) -> Mapping[str, str | None]:
-    """The variables that a run must have to meet a requirement of a window."""
-    named = requirement.variables
-    if named is None:
-        return variables
-    if isinstance(named, Mapping):
-        return {name: str(text) for name, text in named.items()}
-    return {name: variables.get(name) for name in named}
+            for each in answer.requirements:
+                if each.verdict is Verdict.PASS:
+                    continue
+                before = self._planned.that_will_meet(each, planned)
+                if not before:
+                    return replace(planned, action=Action.BLOCKED, reason=each.reason)
+                after += before
+        return replace(planned, after=tuple(dict.fromkeys(after)))
 
 
 def _in_order(given: Sequence[ToCatchUp]) -> list[ToCatchUp]:
@@ -249,10 +237,11 @@ def _in_order(given: Sequence[ToCatchUp]) -> list[ToCatchUp]:
 def _sorted(
     planned: Sequence[PlannedWindow], given: Sequence[ToCatchUp], newest_first: bool
 ) -> list[PlannedWindow]:
-    """By the end of the window, and what is required before what requires it."""
+    """By the end of the window, but none before what it waits for."""
     turn = {each.task: number for number, each in enumerate(given)}
     ordered = sorted(planned, key=lambda each: turn[each.task])
-    return sorted(ordered, key=lambda each: each.window.end, reverse=newest_first)
+    ordered.sort(key=lambda each: each.window.end, reverse=newest_first)
+    return in_turn(ordered)
 
 
 def _limited(windows: Sequence[PlannedWindow], limit: int) -> list[PlannedWindow]:
@@ -281,7 +270,7 @@ def _starts(
     ready = [each for each in to_run if not each.after]
     if cap is None:
         return ready
-    under_way = sum(each.state in _UNDER_WAY for each in windows)
+    under_way = sum(each.state in UNDER_WAY for each in windows)
     return ready[: max(0, cap - under_way)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from ubunye_core.batch import NOT_IN_BATCH, shown, texts_of
 from ubunye_core.errors import ConfigError, StoreUnavailableError, UbunyeError
@@ -23,6 +24,9 @@ from ubunye_core.questions.tasks import fitting_tasks
 from ubunye_core.receipt import Pin, Receipt, Status, Window
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
+
+if TYPE_CHECKING:
+    from ubunye_core.schedules import ScheduledWindow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +51,8 @@ class RequirementAnswer:
     """Its output hashes."""
     pins: tuple[Pin, ...] = ()
     """Where every window was required: those of the runs that met it, the newest first."""
+    missing: tuple[ScheduledWindow, ...] = ()
+    """And where it is not met: the windows without a success."""
     unreadable: tuple[Unreadable, ...] = ()
 
     def __bool__(self) -> bool:
@@ -326,6 +332,7 @@ def _ask_every_window(unknown: RequirementAnswer, looking: _Looking) -> Requirem
         newest_run=None if found.newest is None else found.newest.run_id,
         pin=pins[0] if pins else None,
         pins=pins,
+        missing=found.missing,
         unreadable=found.unreadable,
     )
 

@@ -20,7 +20,7 @@ from tests.core.questions.test_windows import (
     a_night,
     the_morning,
 )
-from ubunye_core import ConfigError, Status, Verdict
+from ubunye_core import ConfigError, Status, Verdict, Window
 from ubunye_core.questions.plan import Plan, plan_backfill
 from ubunye_core.questions.planned import Action, ToCatchUp
 from ubunye_core.runids import new_run_id
@@ -157,6 +157,76 @@ def test_tasks_of_different_grain_are_in_one_plan() -> None:
         f"{REPORT} 2026-W41", f"{LOAD} 2026-10-11", f"{LOAD} 2026-10-12", f"{LOAD} 2026-10-13",
     ]  # fmt: skip
     assert len(plan.starts) == 2
+
+
+HOURS = Schedule(every="1h", start="2026-10-12T17:00:00Z")
+HOURLY = ToCatchUp(task=REPORT, schedule=HOURS)
+
+
+def of_all_hours(**changes) -> ToCatchUp:
+    """The nightly task, which requires every hour of its day."""
+    every = {"task": REPORT, "windows": "all", "schedule": HOURS, "variables": []}
+    return ToCatchUp(task=LOAD, schedule=NIGHTLY, requires=[every], **changes)
+
+
+@pytest.mark.parametrize("newest_first", [False, True])
+def test_a_day_is_planned_after_the_hours_that_it_lacks(newest_first: bool) -> None:
+    store = MemoryStore()
+    for number in {*range(24)} - {3, 20}:
+        start = datetime(2026, 10, 12, 17, tzinfo=UTC) + number * HOUR
+        window = Window(start=start, end=start + HOUR)
+        run = a_night(13, run_id=f"h-{number}", variables={}, window=window)
+        put(store, replace(run, task=REPORT))
+    plan = planned(
+        tasks=[of_all_hours(), HOURLY], store=store, since=53 * HOUR, newest_first=newest_first
+    )
+    day = next(each for each in plan.to_run if each.name == f"{LOAD} 2026-10-13")
+    lacking = [f"{REPORT} 2026-10-12T20:00", f"{REPORT} 2026-10-13T13:00"]
+    assert sorted(day.after) == lacking
+    names = [each.name for each in plan.to_run]
+    assert all(names.index(each) < names.index(day.name) for each in lacking)
+    assert day not in plan.starts
+    cut = planned(
+        tasks=[of_all_hours(), HOURLY], store=store, since=53 * HOUR, newest_first=newest_first,
+        backfill_limit=names.index(day.name),
+    )  # fmt: skip
+    assert day.name not in [each.name for each in cut.to_run]
+
+
+def test_a_day_of_which_an_hour_cannot_be_caught_up_is_blocked() -> None:
+    lost = replace(HOURLY, schedule=HOURS, retention="20h")
+    plan = planned(tasks=[of_all_hours(), lost], since=53 * HOUR)
+    day = next(each for each in plan.windows if each.name == f"{LOAD} 2026-10-13")
+    assert day.action is Action.BLOCKED
+    assert "24 of 24 windows" in day.reason
+
+
+def test_every_task_of_a_pattern_must_be_met_by_the_plan() -> None:
+    store = MemoryStore()
+    other = "pay/monthly/rates"
+    put(store, a_load(12), replace(a_night(9), task=other))
+    report = ToCatchUp(task=REPORT, schedule=NIGHTLY, requires=["pay/monthly/*"])
+    rates = ToCatchUp(task=other, schedule=NIGHTLY)
+    alone = planned(tasks=[report, NIGHT], store=store, since=4 * DAY)
+    assert {each.action for each in alone.windows if each.task == REPORT} == {Action.BLOCKED}
+    both = planned(tasks=[report, NIGHT, rates], store=store, since=4 * DAY)
+    waiting = {each.window.name: each.after for each in both.to_run if each.task == REPORT}
+    assert waiting["2026-10-11"] == (f"{LOAD} 2026-10-11", f"{other} 2026-10-11")
+    assert waiting["2026-10-12"] == (f"{other} 2026-10-12",)
+
+
+def test_a_day_comes_after_the_week_that_it_requires() -> None:
+    mondays = Schedule(
+        cron="0 6 * * 1", window="week", time_zone="Asia/Jakarta", finish_by="1d", of="current",
+        variable="week",
+    )  # fmt: skip
+    weekly = ToCatchUp(task=REPORT, schedule=mondays)
+    week = {"task": REPORT, "windows": "all", "schedule": mondays, "variables": []}
+    daily = ToCatchUp(task=LOAD, schedule=NIGHTLY, requires=[week])
+    plan = planned(tasks=[daily, weekly], since=4 * DAY)
+    names = [each.name for each in plan.to_run]
+    assert names.index(f"{REPORT} 2026-W42") < names.index(f"{LOAD} 2026-10-13")
+    assert plan.to_run[-1].after == (f"{REPORT} 2026-W42",)
 
 
 @pytest.mark.parametrize(
