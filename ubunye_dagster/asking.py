@@ -38,11 +38,19 @@ def ask(
     if wait is not None:
         requires = [replace(each, wait=wait) for each in requires]
     if len(batches) == 1:
-        return wait_for_upstream(requires, variables=batches[0].variables, store=store, asker=asker)
+        (batch,) = batches
+        return wait_for_upstream(
+            requires, variables=batch.variables, window=batch.window, store=store, asker=asker
+        )
     deadline = datetime.now(UTC) + max(each.length for each in requires)
     answers = [
         wait_for_upstream(
-            requires, variables=batch.variables, store=store, asker=asker, deadline=deadline
+            requires,
+            variables=batch.variables,
+            window=batch.window,
+            store=store,
+            asker=asker,
+            deadline=deadline,
         )
         for batch in batches
     ]

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
 
-from ubunye_core import ConfigError, IfHeld, Policy, Receipt, ReceiptStore, Status, claim
-from ubunye_dagster import partition_format, recorded
+from ubunye_core import (
+    ConfigError,
+    IfHeld,
+    Policy,
+    Receipt,
+    ReceiptStore,
+    Schedule,
+    Status,
+    Window,
+    claim,
+)
+from ubunye_dagster import gated, partition_format, partition_key, recorded
 
 TASK = "pay/monthly/calc"
 MONTHLY = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
@@ -46,6 +57,53 @@ def launch(receipts: Any, instance: dg.DagsterInstance) -> Launch:
 
 def newest(store: ReceiptStore) -> Receipt:
     return store.list_runs(TASK)[0]
+
+
+HOURLY = Schedule(every="1h")
+DAILY = dg.DailyPartitionsDefinition("2024-10-10", timezone="Europe/London")
+
+
+def test_case_8_a_day_whose_hours_have_not_run_is_refused(
+    receipts: Any, store: ReceiptStore, instance: dg.DagsterInstance, ran: list[str]
+) -> None:
+    requires = {
+        "task": "sales/hourly/load", "windows": "all", "variables": [], "schedule": HOURLY,
+    }  # fmt: skip
+
+    @dg.asset(partitions_def=DAILY)
+    @recorded("sales/daily/report", variables={"day": partition_key()})
+    @gated(requires)
+    def report(context: dg.AssetExecutionContext) -> None:
+        ran.append(context.partition_key)
+
+    def launched() -> bool:
+        return dg.materialize(
+            [report], partition_key="2024-10-27", resources=receipts, instance=instance,
+            raise_on_error=False,
+        ).success  # fmt: skip
+
+    assert not launched()  # nobody knows of the task
+    begins = datetime(2024, 10, 26, 23, tzinfo=UTC)  # clocks go back on that day: it has 25 hours
+    for number in range(24):
+        save_hour(store, begins + timedelta(hours=number))
+    assert not launched()
+    assert "1 of 25 windows" in str(store.list_runs("sales/daily/report")[0].error)
+    save_hour(store, begins + timedelta(hours=24))
+    assert launched()
+    assert ran == ["2024-10-27"]
+
+
+def save_hour(store: ReceiptStore, start: datetime) -> None:
+    end = start + timedelta(hours=1)
+    receipt = Receipt(
+        task="sales/hourly/load",
+        run_id=f"r-{start:%d-%H}",
+        status=Status.SUCCESS,
+        started_at=end,
+        ended_at=end + timedelta(minutes=1),
+        window=Window(start=start, end=end),
+    )
+    store.save(receipt)
 
 
 def test_case_26_two_manual_launches_of_one_partition_leave_two_receipts_and_one_run(
