@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
+from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ubunye_core import (
     Calendar,
@@ -24,7 +28,7 @@ from ubunye_core import (
     record_run,
 )
 from ubunye_core.questions.guard import claim
-from ubunye_core.stores import FileStore
+from ubunye_core.stores import Claim, FileStore
 from ubunye_core.testing import a_receipt
 
 CALC = "pay/monthly/calc"
@@ -45,8 +49,8 @@ def keep(store: FileStore) -> Callable[..., Receipt]:
     def save(status: str = "success", **changes: Any) -> Receipt:
         nonlocal count
         count += 1
-        given = {"run_id": f"r-{count}", "started_at": NOW - timedelta(hours=1), **changes}
-        receipt = a_receipt(status=Status(status), **given)
+        fields = {"run_id": f"r-{count}", "started_at": NOW - timedelta(hours=1), **changes}
+        receipt = a_receipt(status=Status(status), **fields)
         store.save(receipt)
         return receipt
 
@@ -57,8 +61,8 @@ Keep = Callable[..., Receipt]
 
 
 def asked(store: FileStore, variables: dict[str, str], **changes: Any) -> RunAnswer:
-    given = {"schedule": MONTHLY, "ordered": True, "now": NOW, **changes}
-    return may_run(CALC, variables, store=store, **given)
+    terms = {"schedule": MONTHLY, "ordered": True, "now": NOW, **changes}
+    return may_run(CALC, variables, store=store, **terms)
 
 
 def test_a_window_may_run_after_the_one_before_it(store: FileStore, keep: Keep) -> None:
@@ -251,7 +255,58 @@ def test_a_run_out_of_order_is_refused_and_leaves_the_batch_free(store: FileStor
 
 
 def test_a_claim_that_names_no_window_is_given_back(store: FileStore) -> None:
-    given = {"run_id": "r-1", "store": store, "ordered": True, "schedule": MONTHLY}
+    terms = {"run_id": "r-1", "store": store, "ordered": True, "schedule": MONTHLY}
     with pytest.raises(ConfigError):
-        claim(CALC, {"region": "eu"}, **given)  # type: ignore[arg-type]
+        claim(CALC, {"region": "eu"}, **terms)  # type: ignore[arg-type]
     assert claim(CALC, {"region": "eu"}, run_id="r-2", store=store)
+
+
+ZONES = (
+    "America/Chicago", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia", "Asia/Jakarta",
+    "Africa/Johannesburg",
+)  # fmt: skip
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(
+    zone=st.sampled_from(ZONES),
+    first=st.sampled_from(
+        [date(2011, 12, 26), date(2024, 3, 7), date(2024, 10, 3), date(2024, 11, 1)]
+    ),
+    period=st.sampled_from(["day", "week", "hour", "tick"]),
+    holidays=st.sets(st.integers(0, 8), max_size=4),
+    by_window=st.booleans(),
+    tries=st.lists(st.integers(0, 9), max_size=25),
+)
+def test_whatever_is_tried_windows_succeed_in_their_order(
+    zone: str, first: date, period: str, holidays: set[int], by_window: bool, tries: list[int]
+) -> None:
+    start = datetime(first.year, first.month, first.day, tzinfo=ZoneInfo(zone))
+    schedule = Schedule(
+        cron={"week": "0 2 * * 1", "day": "0 2 * * *"}.get(period, "0 * * * *"),
+        window=period, time_zone=zone, start=start, variable=None if by_window else "at",
+        calendar=Calendar(holidays={first + timedelta(days=day): "" for day in holidays}),
+    )  # fmt: skip
+    windows = schedule.due_between(start, start + timedelta(days=80))[:10]
+    store, done = open_store(f"memory://{uuid4()}"), set[int]()
+    for number, index in enumerate(tries):
+        each = windows[index]
+        variables = {} if by_window else {"at": schedule.value_of(each)}
+        period_of = Window(start=each.start, end=each.end) if by_window else None
+        taken = claim(
+            CALC, variables, run_id=f"r-{number}", store=store, ordered=True, rerun=True,
+            schedule=schedule, window=period_of,
+        )  # fmt: skip
+        if isinstance(taken, Claim):
+            ended = a_receipt(
+                run_id=f"r-{number}", variables=variables, window=period_of, started_at=each.due
+            )
+            store.save(ended)
+            store.release(taken)  # type: ignore[attr-defined]
+            to_do = [other for other in windows[:index] if other.excluded is None]
+            assert all(windows.index(other) in done for other in to_do)
+            done.add(index)
+        else:  # and nothing is refused whose turn it is
+            before = [at for at in range(index) if windows[at].excluded is None]
+            assert before
+            assert before[-1] not in done
