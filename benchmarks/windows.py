@@ -1,0 +1,195 @@
+"""How long the states of five years of hours take, and a plan over 500 tasks.
+
+    python benchmarks/windows.py [--years 5] [--tasks 500] [--place FOLDER] [--json]
+
+Receipts of 3 kB, one for each hour, of which one in 97 failed; each names its hour and has its
+window. Each figure is of the first question of a fresh process, without its imports, with the files
+in the page cache; ``whole`` has the start of Python and the imports in it. Every answer is compared
+with what was saved. ``--place`` keeps the stores for the next time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.stores.data import a_pattern, a_receipt, without_hints  # noqa: E402
+from ubunye_core import (  # noqa: E402
+    Receipt,
+    Schedule,
+    Status,
+    ToCatchUp,
+    Window,
+    open_store,
+    plan_backfill,
+    window_states,
+)
+from ubunye_core.stores import MemoryStore, ReceiptStore  # noqa: E402
+
+NOW = datetime(2026, 10, 15, tzinfo=UTC)
+TASK = "bench/hourly/load"
+HOURLY = Schedule(cron="0 * * * *", window="hour", time_zone="Europe/London", variable="hour")
+NIGHTLY = Schedule(cron="0 2 * * *", window="day", time_zone="Asia/Jakarta", variable="dt")
+DAYS, OUTAGE = 30, 3
+FAILS_EACH = 97
+BARS = {"memory": 0.5, "SQLite": 0.5, "files": 1.0, "files, names alone": 6.0, "plan": 10.0}
+"""Seconds."""
+
+
+def hours(since: datetime) -> Iterator[Receipt]:
+    pattern = a_pattern(TASK)
+    for number, each in enumerate(HOURLY.due_between(since, NOW)):
+        status = Status.SUCCESS if number % FAILS_EACH else Status.ERROR
+        start = each.due + timedelta(seconds=3)
+        run = a_receipt(pattern, start, status, {"hour": each.name})
+        yield replace(run, window=Window(start=each.start, end=each.end))
+
+
+def nights(tasks: int) -> Iterator[Receipt]:
+    """A month of each task, but for an outage; every other task requires the one before it."""
+    since = NOW - timedelta(days=DAYS)
+    windows = NIGHTLY.due_between(since, NOW)
+    lost = range(len(windows) - OUTAGE - 5, len(windows) - 5)
+    for task in map(name_of, range(tasks)):
+        pattern = a_pattern(task)
+        for number, each in enumerate(windows):
+            if number not in lost:
+                start = each.due + timedelta(seconds=3)
+                yield a_receipt(pattern, start, Status.SUCCESS, {"dt": each.name})
+
+
+def name_of(number: int) -> str:
+    return f"bench/nightly/t{number:04}"
+
+
+def to_catch_up(tasks: int) -> list[ToCatchUp]:
+    return [
+        ToCatchUp(
+            task=name_of(number),
+            schedule=NIGHTLY,
+            requires=[{"task": name_of(number - 1), "variables": ["dt"]}] if number % 2 else (),
+        )
+        for number in range(tasks)
+    ]
+
+
+def made(url: str, receipts: Iterator[Receipt]) -> ReceiptStore:
+    """The store with these receipts; a folder that is there already is believed."""
+    place = Path(url.removeprefix("sqlite:///"))
+    done = place.with_name(f"{place.name}.done")
+    store = open_store(url)
+    if not done.exists():
+        place.parent.mkdir(parents=True, exist_ok=True)
+        store.save_many(receipts)  # type: ignore[attr-defined]
+        done.touch()
+    return store
+
+
+def states(store: ReceiptStore, since: datetime) -> dict[str, float]:
+    clock, cpu = time.perf_counter(), time.process_time()
+    found = window_states(TASK, schedule=HOURLY, since=since, until=NOW, store=store, now=NOW)
+    took = {"seconds": time.perf_counter() - clock, "cpu": time.process_time() - cpu}
+    number = len(found.windows)
+    counts = Counter(each.state.value for each in found.windows)
+    failed = -(-number // FAILS_EACH)
+    if counts != {"succeeded": number - failed, "failed": failed}:
+        raise SystemExit(f"a wrong answer: {counts}")
+    return took | {"windows": number}
+
+
+def plan(store: ReceiptStore, tasks: int) -> dict[str, float]:
+    given = to_catch_up(tasks)
+    clock, cpu = time.perf_counter(), time.process_time()
+    found = plan_backfill(given, since=timedelta(days=DAYS), store=store, now=NOW)
+    took = {"seconds": time.perf_counter() - clock, "cpu": time.process_time() - cpu}
+    waiting = sum(bool(each.after) for each in found.to_run)
+    if (len(found.to_run), waiting) != (OUTAGE * tasks, OUTAGE * (tasks // 2)):
+        raise SystemExit(f"a wrong plan: {found.reason}, {waiting} wait")
+    return took | {"windows": len(found.to_run)}
+
+
+def in_a_process(*asked: str) -> dict[str, float]:
+    clock = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, __file__, "--ask", *asked],
+        capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    if done.returncode:
+        raise SystemExit(done.stderr[-2000:])
+    return json.loads(done.stdout) | {"whole": time.perf_counter() - clock}
+
+
+def measured(place: Path, days: int, tasks: int) -> dict[str, dict[str, float]]:
+    since = NOW - timedelta(days=days)
+    found: dict[str, dict[str, float]] = {}
+    memory = MemoryStore()
+    for each in hours(since):
+        memory.save(each)
+    found["memory"] = states(memory, since)
+    del memory
+    database, folder = f"sqlite:///{place}/hours-{days}.db", f"{place}/hours-{days}"
+    made(database, hours(since))
+    found["SQLite"] = in_a_process("states", database, since.isoformat())
+    made(folder, hours(since))
+    open_store(folder).repair()  # type: ignore[attr-defined]
+    found["files"] = in_a_process("states", folder, since.isoformat())
+    without_hints(Path(folder))
+    found["files, names alone"] = in_a_process("states", folder, since.isoformat())
+    for name, url in (
+        ("plan, SQLite", f"sqlite:///{place}/nights-{tasks}.db"),
+        ("plan, files", f"{place}/nights-{tasks}"),
+    ):
+        made(url, nights(tasks))
+        found[name] = in_a_process("plan", url, str(tasks))
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--years", type=float, default=5)
+    parser.add_argument("--tasks", type=int, default=500)
+    parser.add_argument("--place", type=Path)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--ask", nargs=3, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.ask:
+        what, url, more = given.ask
+        store = open_store(url)
+        asked: dict[str, Any] = (
+            states(store, datetime.fromisoformat(more))
+            if what == "states"
+            else plan(store, int(more))
+        )
+        print(json.dumps(asked))
+        return
+    with tempfile.TemporaryDirectory() as temporary:
+        found = measured(given.place or Path(temporary), round(given.years * 365.25), given.tasks)
+    if given.json:
+        print(json.dumps(found))
+        return
+    print("| question | windows | seconds | CPU | whole process | bar |")
+    for name, took in found.items():
+        bar = BARS.get(name, BARS["plan"])
+        said = "reached" if took["seconds"] <= bar else "NOT REACHED"
+        print(
+            f"| {name} | {took['windows']:,} | {took['seconds']:.2f} | {took['cpu']:.2f} "
+            f"| {took.get('whole', 0):.2f} | {bar:g} s {said} |"
+        )
+
+
+if __name__ == "__main__":
+    main()
