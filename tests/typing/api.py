@@ -13,10 +13,13 @@ from ubunye_core import (
     ExportedLedger,
     Found,
     Health,
+    IfHeld,
     ImportedLedger,
     OnFailed,
+    Override,
     Patience,
     Pin,
+    Policy,
     PrunedStore,
     Receipt,
     ReceiptStore,
@@ -24,6 +27,9 @@ from ubunye_core import (
     Requirement,
     RequirementAnswer,
     Run,
+    RunRefusedError,
+    RunSkippedError,
+    Schedule,
     Status,
     Step,
     StoreCheck,
@@ -46,8 +52,11 @@ from ubunye_core import (
     fingerprint,
     import_ledger,
     job_health,
+    may_run,
     open_store,
+    overrides_of,
     prune_store,
+    read_policy,
     read_requirements,
     record_run,
     repair_store,
@@ -141,6 +150,43 @@ def ask_about_upstreams() -> UpstreamAnswer:
         return require(CALC, variables={"month": "2026-10"}, store=store)
     except UpstreamNotMetError as refused:
         return refused.answer
+
+
+def run_on_terms() -> str | None:
+    monthly = Schedule(cron="0 2 1 * *", variable="month", start="2026-01-01T00:00:00Z")
+    policy: Policy = Policy(require_reason=True, if_held=IfHeld.WAIT, wait="2h")
+    changed: tuple[Override, ...] = overrides_of({"limit": 100}, {"limit": [1, 2]})
+    recording = record_run(
+        CALC,
+        variables={"month": "2026-10"},
+        guard=True,
+        policy=policy,
+        overrides=changed,
+        rerun=True,
+        if_held="wait",
+        deadline=datetime.now(UTC),
+        poll=timedelta(seconds=5),
+        lease="5m",
+        ordered=True,
+        schedule=[monthly],
+    )
+    record_run(CALC, guard=True, if_held=IfHeld.SKIP, policy=Path("receipts.yaml"))
+    record_run(CALC, policy=read_policy("pay/monthly/calc"), reason="the source was late")
+    try:
+        with recording as run:
+            return run.run_id
+    except RunSkippedError as skipped:
+        held = skipped.answer.holder
+        return None if held is None else held.run_id
+    except RunRefusedError as refused:
+        before = refused.answer.before
+        return None if before is None else before.window.name
+
+
+def look_before_a_run() -> bool:
+    daily = Schedule(every="1d", start="2026-01-01T00:00:00Z")
+    window = Window(start=datetime(2026, 10, 1, tzinfo=UTC), end=datetime(2026, 10, 2, tzinfo=UTC))
+    return bool(may_run(CALC, ordered=True, schedule=daily, window=window, store=store))
 
 
 def read_an_answer(answer: UpstreamAnswer) -> bool:

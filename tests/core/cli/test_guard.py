@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 import pytest
@@ -97,6 +98,16 @@ def test_a_held_batch_can_be_waited_for(begin, store):
     store.release(held)
     out, err = waiting.communicate(timeout=60)
     assert (waiting.returncode, out) == (0, "paid\n"), err
+
+
+def test_a_wait_for_a_held_batch_can_be_stopped(begin, store):
+    assert claim(CALC, {"month": "2026-10"}, run_id="r-7", store=store)
+    waiting = begin("exec", CALC, *OCTOBER, "--guard", "--if-held", "wait", "--", "echo", "paid")
+    waiting.stderr.readline()
+    waiting.send_signal(signal.SIGTERM)
+    out, _ = waiting.communicate(timeout=60)
+    assert (waiting.returncode, out) == (143, "")
+    assert [run.status.value for run in store.list_runs(CALC)] == ["interrupted"]
 
 
 def test_a_wait_for_a_held_batch_ends(shell, store):
