@@ -34,8 +34,9 @@ class Claiming:
         claims = self._claims.c
         told = (claims.run_id, claims.token, claims.claimed_at, claims.until, claims.is_open)
         here = (claims.task == sa.bindparam("of_task"), claims.key == sa.bindparam("of_key"))
-        self._known = sa.select(*told).where(*here)
-        self._locked = self._known.with_for_update()
+        self._locked = sa.select(*told).where(*here).with_for_update()
+        self._known = sa.select(*told, self._dialect.now().label("now")).where(*here)
+        self._clock = sa.select(self._dialect.now())
         self._changed = self._claims.update().where(*here)
 
     def claim(self, key: ClaimKey, *, run_id: str, lease: timedelta) -> Claim | Held:
@@ -51,7 +52,7 @@ class Claiming:
         if isinstance(first, Take) and self._is_first(connection, first.claim):
             return first.claim
         # From here on nobody renews, releases or takes it until the transaction ends.
-        known = self._of(connection, key, self._locked)
+        known = self._of(connection, key)
         # The clock is read after the wait for the lock.
         now = self._now(connection)
         decided = decide_claim(known, key, run_id=run_id, lease=lease, now=now)
@@ -68,7 +69,7 @@ class Claiming:
         """Begin the lease anew, if the claim is still this one."""
 
         def work(connection: sa.Connection) -> None:
-            renewable(self._of(connection, claim.key, self._locked), claim)
+            renewable(self._of(connection, claim.key), claim)
             until = self._dialect.now() + _micros(claim.lease)
             self._change(connection, claim.key, until=until)
 
@@ -78,26 +79,26 @@ class Claiming:
         """Give the right back; the row stays for its token."""
 
         def work(connection: sa.Connection) -> None:
-            if own_claim(self._of(connection, claim.key, self._locked), claim) is not None:
+            if own_claim(self._of(connection, claim.key), claim) is not None:
                 self._change(connection, claim.key, is_open=False)
 
         self._database.write(work, makes=False)
 
     def holder(self, key: ClaimKey) -> Held | None:
-        """Who has the right now."""
-        return self._database.read(
-            lambda connection: holder_of(
-                self._of(connection, key, self._known), key, self._now(connection)
-            )
-        )
+        """Who has the right now; row and clock are read by one statement."""
 
-    def _of(
-        self, connection: sa.Connection, key: ClaimKey, statement: sa.Select[Any]
-    ) -> KnownClaim | None:
-        """What is on record of a key."""
-        row = connection.execute(statement, _named(key)).one_or_none()
-        if row is None:
-            return None
+        def work(connection: sa.Connection) -> Held | None:
+            row = connection.execute(self._known, _named(key)).one_or_none()
+            return None if row is None else holder_of(self._read(row, key), key, moment_of(row.now))
+
+        return self._database.read(work)
+
+    def _of(self, connection: sa.Connection, key: ClaimKey) -> KnownClaim | None:
+        """What is on record of a key, which nobody else changes until the transaction ends."""
+        row = connection.execute(self._locked, _named(key)).one_or_none()
+        return None if row is None else self._read(row, key)
+
+    def _read(self, row: sa.Row[Any], key: ClaimKey) -> KnownClaim:
         with reading_claim(f"{self._database.url}#{key.task}/{key.digest}"):
             return KnownClaim(
                 run_id=row.run_id,
@@ -108,7 +109,7 @@ class Claiming:
             )
 
     def _now(self, connection: sa.Connection) -> datetime:
-        return moment_of(connection.execute(sa.select(self._dialect.now())).scalar_one())
+        return moment_of(connection.execute(self._clock).scalar_one())
 
     def _is_first(self, connection: sa.Connection, claim: Claim) -> bool:
         """Insert the first claim of a key; False where there is one."""
