@@ -31,9 +31,14 @@ os.environ |= {
     "TZ": "UTC",
 }
 
-# A shell that starts tests in the background has them ignore Ctrl-C, and so all that they start.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# A shell that starts tests in the background has them ignore Ctrl-C, and nohup the end of a
+# terminal; what they start would inherit that.
+for _number, _usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 # A shared machine may stall any one example; CI must not fail for that, nor by luck of a seed.
 settings.register_profile("ubunye", deadline=None, suppress_health_check=[HealthCheck.too_slow])
