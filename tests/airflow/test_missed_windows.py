@@ -94,7 +94,7 @@ def test_missed_windows_fail_the_task_after_the_whole_answer_is_pushed(
 
 
 @pytest.mark.usefixtures("outage")
-def test_what_is_caught_up_is_handed_on_oldest_first_with_its_window_and_why(
+def test_case_24_what_is_caught_up_is_handed_on_oldest_first_with_its_window_and_why(
     store_url: str, run_dag: RunDag
 ) -> None:
     ended = asked(
@@ -170,7 +170,7 @@ def test_what_cannot_be_told_fails_and_hands_on_nothing(
     assert {each["action"] for each in ended.returned["told"]["windows"]} == {"blocked"}
 
 
-def test_planned_windows_become_dag_runs_and_none_of_them_twice(
+def test_case_20_planned_windows_become_dag_runs_and_none_of_them_twice(
     store: ReceiptStore, store_url: str, run_dag: RunDag
 ) -> None:
     from airflow import settings
@@ -223,6 +223,29 @@ def test_planned_windows_become_dag_runs_and_none_of_them_twice(
     assert sorted(runs()) == [id_of(12), id_of(13), id_of(14)]
 
 
+def test_case_22_without_catchup_the_five_that_were_missed_are_told_and_none_is_handed_on(
+    store_url: str, run_dag: RunDag
+) -> None:
+    ended = asked(run_dag, "case_22", store=store_url, catchup="none", on_missed="succeed")
+    assert ended.states["missed"] == "success"
+    assert [each["action"] for each in ended.returned["told"]["windows"]] == ["run"] * 5
+    assert ended.returned["missed"] == []
+
+
+def test_case_23_looking_starts_no_dag_run_by_itself(store_url: str, run_dag: RunDag) -> None:
+    from airflow import settings
+    from airflow.models.dagrun import DagRun
+
+    def runs() -> set[tuple[str, str]]:
+        found = settings.Session().query(DagRun.dag_id, DagRun.run_id)
+        return {(dag_id, run_id) for dag_id, run_id in found if dag_id != "case_23"}
+
+    before = runs()
+    ended = asked(run_dag, "case_23", store=store_url, catchup="all")
+    assert run_ids(ended) == [id_of(day) for day in range(10, 15)]
+    assert runs() == before
+
+
 def test_a_run_that_airflow_itself_has_queued_for_a_window_is_not_doubled(
     store: ReceiptStore, store_url: str, run_dag: RunDag
 ) -> None:
@@ -260,6 +283,14 @@ WRONG: list[dict[str, Any]] = [
     {"on_missed": "skip"},
     {"config": "receipts.yaml"},
 ]
+
+
+def test_case_18_what_is_included_has_the_three_names_of_a_plan() -> None:
+    for word in ("missing", "missing+failed", "all"):
+        operator = MissedWindowsOperator(task_id="missed", receipt_task=LOAD, include=word)
+        assert operator.include == word
+    with pytest.raises(ConfigError, match=r"missing, missing\+failed, all"):
+        MissedWindowsOperator(task_id="missed", receipt_task=LOAD, include="failed")
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=str)

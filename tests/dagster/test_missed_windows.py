@@ -130,7 +130,7 @@ def outage(put: Put) -> None:
 
 
 @pytest.mark.usefixtures("outage")
-def test_missed_partitions_are_requested_oldest_first_with_their_reason(tick: Tick) -> None:
+def test_case_24_missed_partitions_are_requested_oldest_first_with_their_reason(tick: Tick) -> None:
     result = tick()
     assert days(result) == [12, 13]
     assert run_keys(result) == ["2024-10-12:0", "2024-10-13:1"]
@@ -184,7 +184,7 @@ def test_a_partition_is_requested_by_the_same_run_key_until_a_run_of_it_is_on_re
     assert caught_up.triggered_by.reason == "catch-up of 2024-10-10T00:00, which was failed"
 
 
-def test_a_plan_that_was_run_in_part_goes_on_with_the_rest(
+def test_case_20_a_plan_that_was_run_in_part_goes_on_with_the_rest(
     tick: Tick, launch: Callable[[Any], bool]
 ) -> None:
     seen = []
@@ -243,6 +243,27 @@ def test_what_dagster_has_queued_or_started_without_a_receipt_is_not_doubled(
     a_run(instance, status, job, tags=tags, asset_selection=chosen)
     result = tick(cap=4, **target)
     assert days(result) == requested
+
+
+def test_case_22_without_catchup_the_five_that_were_missed_are_told_and_none_is_requested(
+    tick: Tick, instance: dg.DagsterInstance
+) -> None:
+    skipped = tick(catchup="none")
+    assert days(skipped) == []
+    assert "5 to run; the oldest to run is 2024-10-10" in skipped.skip_message
+    assert not instance.get_runs()
+
+
+def test_case_23_a_sensor_starts_nothing_until_somebody_turns_it_on() -> None:
+    sensor = build_missed_windows_sensor("catch_up", TASK, **ONE_OF_THEM)
+    assert sensor.default_status is dg.DefaultSensorStatus.STOPPED
+    with pytest.raises(TypeError, match="catchup"):
+        build_missed_windows_sensor("s", TASK, partitions_def=DAILY, job=JOB)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("word", ["missing", "missing+failed"])
+def test_case_18_what_is_included_has_the_names_of_a_plan(word: str) -> None:
+    assert build_missed_windows_sensor("s", TASK, **{**ONE_OF_THEM, "include": word})
 
 
 def test_a_launched_run_that_left_no_receipt_is_named_and_stops_no_other(

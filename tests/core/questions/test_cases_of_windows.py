@@ -4,6 +4,7 @@ cases."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,14 @@ from ubunye_core import (
     Include,
     Plan,
     Receipt,
+    Requirement,
     Status,
     ToCatchUp,
+    UpstreamAnswer,
+    Verdict,
+    Window,
     WindowState,
+    check_upstream,
     plan_backfill,
     window_states,
 )
@@ -67,6 +73,55 @@ def a_store(*receipts: Receipt) -> MemoryStore:
     if receipts:
         put(store, *receipts)
     return store
+
+
+HOURLY = Schedule(every="1h", start="2026-10-13T00:00:00Z", end="2026-10-16T00:00:00Z")
+HOURS = {"task": SOURCE, "windows": "all", "variables": [], "schedule": HOURLY}
+DAILY = replace(NIGHTLY, start="2026-10-14T00:00:00Z")
+"""The first window is 13 October."""
+THE_14TH = Window(start=datetime(2026, 10, 14, tzinfo=UTC), end=datetime(2026, 10, 15, tzinfo=UTC))
+
+
+def an_hour(number: int, status: str = "success") -> Receipt:
+    """A run for one hour of 14 October."""
+    start = THE_14TH.start + number * HOUR
+    run = a_run("", status, task=SOURCE, started_at=start + HOUR)
+    return replace(run, variables={}, window=Window(start=start, end=start + HOUR))
+
+
+def test_case_8_a_day_whose_hours_have_not_run_is_refused() -> None:
+    store = a_store()
+
+    def answer() -> UpstreamAnswer:
+        return check_upstream(
+            Requirement.of(HOURS), variables={}, window=THE_14TH, store=store, now=NOW
+        )
+
+    assert answer().verdict is Verdict.FAIL
+    assert "24 of 24 windows of sales/daily/source" in answer().reason
+    put(store, *(an_hour(number) for number in range(23)))
+    assert answer().verdict is Verdict.FAIL
+    assert "1 of 24 windows of sales/daily/source" in answer().reason
+    put(store, an_hour(23))
+    assert answer().verdict is Verdict.PASS
+
+
+def test_case_8_a_day_is_planned_after_the_hours_it_lacks_or_blocked_without_them() -> None:
+    store = a_store(*(an_hour(number) for number in range(22)))
+    daily = ToCatchUp(task=LOAD, schedule=DAILY, requires=[HOURS])
+    hourly = ToCatchUp(task=SOURCE, schedule=HOURLY)
+    since = datetime(2026, 10, 14, 23, tzinfo=UTC)
+    (alone,) = planned(store, daily, since=since).windows
+    assert alone.action is Action.BLOCKED
+    assert "2 of 24 windows" in alone.reason
+    both = planned(store, [daily, hourly], since=since, until="2026-10-15T03:00:00Z")
+    (day,) = [each for each in both.windows if each.task == LOAD]
+    assert day.action is Action.RUN
+    assert [name[-16:] for name in day.after] == ["2026-10-14T22:00", "2026-10-14T23:00"]
+    assert day not in both.starts
+    too_late = planned(store, [daily, hourly], since="2026-10-15T00:00:00Z")
+    (day,) = [each for each in too_late.windows if each.task == LOAD]
+    assert day.action is Action.BLOCKED  # nobody plans the hour before
 
 
 def test_case_12_a_window_that_nothing_ran_for_is_missing_and_its_upstream_is_named() -> None:
