@@ -47,7 +47,7 @@ def runs_since(
     Raises:
         StoreUnavailableError: the store cannot answer now.
     """
-    asked = Summed(since=since, until=moment.now, variables=variables.keys(), rows=rows)
+    asked = Summed(since=since, until=moment.now, variables=variables, rows=rows)
     tell: Callable[[str, Summed], Summaries] | None = getattr(store, "summaries", None)
     known = None if tell is None else tell(task, asked)
     found = known or in_short(store.search(task, since=since), asked)

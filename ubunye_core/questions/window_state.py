@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import cached_property
-from types import MappingProxyType
 
 from ubunye_core.questions.answer import MEND, how_it_stands, named, one_line
 from ubunye_core.questions.symptoms import Limits, failures, stuck_runs
@@ -19,7 +17,6 @@ from ubunye_core.stores.select import could_be_since
 from ubunye_core.stores.successes import Success, rows_of
 from ubunye_core.times import in_words, to_the_second
 
-_NONE: Mapping[str, str] = MappingProxyType({})
 _NO_LIMITS = (None, None, None)
 EARLY = timedelta(days=1)
 """How long before its window begins a run for it may have started."""
@@ -90,8 +87,19 @@ class WindowAnswer:
     """How long after it was missing it succeeded."""
     doubts: tuple[str, ...] = ()
     """What is odd about its success: too fast, too few rows."""
-    variables: Mapping[str, str] = field(default_factory=dict)
-    """What names it for a run, where its schedule has a variable for that."""
+    schedule: Schedule | None = field(default=None, repr=False)
+    """The schedule, or the version of it, that expects it."""
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What names it for a run, where its schedule has a variable for that."""
+        return {} if self.schedule is None else variables_of(self.schedule, self.window)
+
+
+def variables_of(schedule: Schedule, window: ScheduledWindow) -> Mapping[str, str]:
+    """What names a window for a run."""
+    variable = schedule.variable
+    return {} if variable is None else {variable: schedule.value_of(window)}
 
 
 @dataclass(frozen=True)
@@ -102,11 +110,10 @@ class Expected:
     missing_at: datetime
     schedule: Schedule
 
-    @cached_property
+    @property
     def variables(self) -> Mapping[str, str]:
         """What names the window for a run."""
-        variable = self.schedule.variable
-        return _NONE if variable is None else {variable: self.schedule.value_of(self.window)}
+        return variables_of(self.schedule, self.window)
 
 
 @dataclass(frozen=True)
@@ -260,5 +267,5 @@ def _said(
         runs=(runs[0].run_id,) if len(runs) == 1 else tuple([run.run_id for run in runs]),
         lateness=lateness,
         doubts=doubts,
-        variables=expected.variables,
+        schedule=expected.schedule,
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 
 from ubunye_core.errors import BadReceiptError, ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task
@@ -96,7 +97,7 @@ def window_states(
         reason = f"No window of {task} was due from {to_the_second(first)} on."
         return Windows(task=task, verdict=Verdict.PASS, reason=reason, windows=(), now=moment.now)
     earliest = min(each.window.start for each in expected) - EARLY
-    by_value = named_windows(expected)
+    by_value = NamedWindows(expected)
     asks_rows = any(version.min_rows is not None for version in versions)
     try:
         seen = runs_since(
@@ -180,15 +181,33 @@ def expected_windows(
     return expected
 
 
-def named_windows(expected: Sequence[Expected]) -> dict[Named, list[int]]:
-    """Which windows a variable and its value name, by their places."""
-    by_value: dict[Named, list[int]] = {}
-    for at, each in enumerate(expected):
-        if each.schedule.variable is None:
-            continue
-        for named in each.variables.items():
-            by_value.setdefault(named, []).append(at)
-    return by_value
+class NamedWindows(Mapping[Named, Sequence[int]]):
+    """Which windows a variable and its value name, by their places; told when that is asked."""
+
+    def __init__(self, expected: Sequence[Expected]) -> None:
+        self._expected = expected
+        self._are_named = any(each.schedule.variable is not None for each in expected)
+
+    @cached_property
+    def _by_value(self) -> dict[Named, list[int]]:
+        found: dict[Named, list[int]] = {}
+        for at, each in enumerate(self._expected):
+            for named in each.variables.items():
+                found.setdefault(named, []).append(at)
+        return found
+
+    def __getitem__(self, named: Named) -> Sequence[int]:
+        return self._by_value[named]
+
+    def __iter__(self) -> Iterator[Named]:
+        return iter(self._by_value)
+
+    def __len__(self) -> int:
+        return len(self._by_value)
+
+    def __bool__(self) -> bool:
+        """Whether any of the windows is named."""
+        return self._are_named
 
 
 def runs_by_window(receipts: Sequence[Receipt], expected: Sequence[Expected]) -> list[list[Run]]:
@@ -197,7 +216,7 @@ def runs_by_window(receipts: Sequence[Receipt], expected: Sequence[Expected]) ->
     A run that says its window is for every scheduled window inside it. One that does not is for
     the windows that its variable names.
     """
-    return _by_window(receipts, expected, named_windows(expected))
+    return _by_window(receipts, expected, NamedWindows(expected))
 
 
 def _by_window(

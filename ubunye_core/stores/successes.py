@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
@@ -64,8 +64,9 @@ class Summed:
     """Runs that started at this instant or later, UTC."""
     until: datetime
     """A success is told in short only if it had ended by then, UTC."""
-    variables: Collection[Named] = frozenset()
-    """Variables and texts by which a run without a window names what it is for; a set or a map."""
+    variables: Mapping[Named, object] = field(default_factory=dict)
+    """Variables and texts by which a run without a window names what it is for. They may be
+    told only when they are looked at."""
     rows: bool = False
     """Whether it is asked how many rows a success wrote."""
 

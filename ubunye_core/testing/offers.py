@@ -150,7 +150,7 @@ class Offers:
         names = {("month", "2026-10"): 1, ("region", "eu"): 2, ("month", "***"): 3}
         for since in (at(-60), at(4), at(9)):
             for until in (at(-60), at(6), at(1000)):
-                asked = Summed(since=since, until=until, variables=names.keys(), rows=rows)
+                asked = Summed(since=since, until=until, variables=names, rows=rows)
                 found = store.search(A_TASK, since=since)
                 told, expected = tell(A_TASK, asked), in_short(found, asked)
                 short = {run.run_id: run for run in expected.successes}
