@@ -145,8 +145,9 @@ def test_a_success_covers_the_windows_inside_its_own() -> None:
     wide = a_run(window=a_window(NOW, 7 * DAY), variables={})
     inside = a_run("error", ago=2 * HOUR, window=a_window(NOW - 2 * DAY), variables={})
     astride = a_run("error", ago=3 * HOUR, window=a_window(NOW - 6 * DAY, 2 * DAY), variables={})
-    found = counted(wide, inside, astride)
-    assert (found.windows, found.windows_failed, found.windows_recovered) == (3, 1, 1)
+    beyond = a_run("error", ago=4 * HOUR, window=a_window(NOW + HOUR), variables={})
+    found = counted(wide, inside, astride, beyond)
+    assert (found.windows, found.windows_failed, found.windows_recovered) == (4, 2, 1)
 
 
 def test_without_a_window_the_batch_says_what_a_run_was_for_and_without_both_nothing() -> None:

@@ -99,6 +99,9 @@ class Clocks:
         Raises:
             NoSuchTimeError: it names none, or the clocks showed it twice.
         """
+        return _window_of(self, text)
+
+    def _window_of(self, text: str) -> Window:
         start = self._start_of(text)
         end = self._end_of(start)
         if end is None:
@@ -147,6 +150,12 @@ class Clocks:
         return sorted(
             each for each in found if each.astimezone(self.zone).replace(tzinfo=None) == shown
         )
+
+
+@lru_cache(maxsize=1024)
+def _window_of(clocks: Clocks, text: str) -> Window:
+    """Lines that follow each other often name the same one: they share it."""
+    return clocks._window_of(text)
 
 
 @lru_cache(maxsize=64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from ubunye_core.masking import is_secret_name
 from ubunye_core.names import check_task, one_of
 from ubunye_core.receipt import Receipt, Status, Window
 from ubunye_core.schedules.periods import Period
-from ubunye_core.stores import MemoryStore, ReceiptStore
+from ubunye_core.stores import MemoryStore, ReceiptStore, Unreadable
 from ubunye_core.stores.url import store_of
 from ubunye_core.upkeep.copy import CopiedStore, copy_store
 from ubunye_core.upkeep.ledger.clocks import Clocks
@@ -115,6 +115,8 @@ def import_ledger(
         task=task, pipeline=reading.pipeline, clocks=clocks, variable=variable, format=format
     )
     runs = {run.receipt.run_id: run for run in runs_of(lines, naming)}
+    read = len(lines) + len(reading.bad)
+    del lines  # they take more memory than the runs
     _check_values(runs.values(), naming)
     copied = _save([run.receipt for run in runs.values()], goal, dry_run, told or _nobody)
     refused = sorted((*copied.refused, *copied.missing), key=lambda each: runs[each.run_id].line)
@@ -123,7 +125,7 @@ def import_ledger(
         pipeline=reading.pipeline,
         target=goal.url,
         dry_run=dry_run,
-        lines=len(lines) + len(reading.bad),
+        lines=read,
         of_others=reading.of_others,
         runs=len(runs),
         added=copied.copied,
@@ -220,17 +222,28 @@ class _Reading:
         return list(self._pipelines.items())[:5]
 
 
+class _Runs(MemoryStore):
+    """Receipts as a store to copy from, which gives out what it was given."""
+
+    def __init__(self, receipts: Sequence[Receipt]) -> None:
+        super().__init__()
+        self._receipts = receipts
+
+    def tasks(self) -> list[str]:
+        return sorted({receipt.task for receipt in self._receipts})
+
+    def scan(self, task: str) -> Iterator[Receipt | Unreadable]:
+        return (receipt for receipt in self._receipts if receipt.task == task)
+
+
 def _save(
     receipts: Sequence[Receipt], goal: ReceiptStore, dry_run: bool, told: Told
 ) -> CopiedStore:
     """Copy the receipts into the store, by the rules of a copy."""
     if not receipts:
         return CopiedStore(source="", target=goal.url, dry_run=dry_run)
-    ledger = MemoryStore()
-    for receipt in receipts:
-        ledger.save(receipt)
     return copy_store(
-        ledger,
+        _Runs(receipts),
         goal,
         dry_run=dry_run,
         told=lambda _, number: told("Saving receipts", number),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 
 from ubunye_core.codec.fields import Fields, WrongFieldError
@@ -165,6 +166,7 @@ def _took(fields: Fields) -> timedelta | None:
     return timedelta(minutes=minutes)
 
 
+@lru_cache(maxsize=256)
 def trigger_of(text: str) -> TriggeredBy:
     """Who started a run, from ``scheduler``, a name, or ``name (manual, alasan: ...)``."""
     text = text.strip()
