@@ -37,6 +37,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 REASON_TAG = "ubunye/reason"
 USER_TAG = "user"
 RUN_PARAMETER = "run"
+PARENT_TAG, RETRY_TAG = "dagster/parent_run_id", "dagster/retry_number"
+"""A run that is executed again has the first, and the tags of its parent; one that Dagster retries
+by itself has the second too."""
 
 _KINDS = (
     ("dagster/backfill", TriggerKind.BACKFILL),
@@ -170,7 +173,7 @@ def _orchestrator(attempt: compat.Attempt | None, batch: PartitionBatch) -> Orch
     ids = {"run_id": attempt.run_id, "job": attempt.job, "step": attempt.step}
     if batch.partition is not None:
         ids["partition"] = batch.partition.key
-    for name in ("backfill", "schedule_name", "sensor_name"):
+    for name in ("backfill", "schedule_name", "sensor_name", "parent_run_id"):
         if f"dagster/{name}" in attempt.tags:
             ids[name] = attempt.tags[f"dagster/{name}"]
     return Orchestrator(
@@ -184,6 +187,8 @@ def _triggered_by(attempt: compat.Attempt | None) -> TriggeredBy | None:
         return None
     tags = attempt.tags
     kind = next((kind for tag, kind in _KINDS if tag in tags), TriggerKind.MANUAL)
+    if PARENT_TAG in tags and RETRY_TAG not in tags:
+        kind = TriggerKind.MANUAL
     user = tags.get(USER_TAG)
     return TriggeredBy(
         kind=kind,

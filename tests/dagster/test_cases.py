@@ -154,6 +154,26 @@ def test_case_27_a_manual_run_without_a_reason_is_refused_where_the_policy_asks_
     assert launch(asset, dagster__schedule_name="monthly").success  # nobody started it by hand
 
 
+@pytest.mark.parametrize(
+    ("retry", "kind"), [({}, "manual"), ({"dagster__retry_number": "1"}, "schedule")], ids=str
+)
+def test_case_27_a_scheduled_run_that_is_executed_again_by_hand_is_a_manual_one(
+    retry: dict[str, str], kind: str, launch: Launch, store: ReceiptStore, ran: list[str]
+) -> None:
+    first = launch(an_asset(ran), dagster__schedule_name="monthly")
+    tags = {"dagster__schedule_name": "monthly", "dagster__parent_run_id": first.run_id, **retry}
+    assert launch(an_asset(ran), **tags).success
+    again, scheduled = store.list_runs(TASK)
+    assert scheduled.triggered_by is not None
+    assert scheduled.triggered_by.kind == "schedule"
+    assert again.triggered_by is not None
+    assert again.triggered_by.kind == kind
+    assert again.orchestrator is not None
+    assert again.orchestrator.ids["parent_run_id"] == first.run_id
+    policy = Policy(require_reason=True)
+    assert launch(an_asset(ran, policy=policy), **tags).success is (kind == "schedule")
+
+
 @pytest.mark.parametrize("if_held", [IfHeld.FAIL, IfHeld.SKIP], ids=str)
 def test_case_39_a_partition_that_another_run_holds_is_not_run_and_may_be_retried(
     if_held: IfHeld, launch: Launch, store: ReceiptStore, ran: list[str]
