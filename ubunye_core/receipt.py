@@ -83,7 +83,8 @@ class TriggeredBy:
     actor: str | None = None
     """A user's name; None where nobody is known."""
     asserted_by: str | None = None
-    """Who vouches for the actor: ``airflow``, ``dagster``, ``databricks`` or ``os-user``."""
+    """Who vouches for the actor: ``airflow``, ``dagster``, ``databricks``, ``os-user``; or
+    ``ledger`` for a run that was imported."""
     reason: str | None = None
     extra: Mapping[str, Json] = field(default_factory=dict)
 
