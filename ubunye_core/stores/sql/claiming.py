@@ -98,7 +98,7 @@ class Claiming:
         row = connection.execute(self._locked, _named(key)).one_or_none()
         return None if row is None else self._read(row, key)
 
-    def _read(self, row: sa.Row[Any], key: ClaimKey) -> KnownClaim:
+    def _read(self, row: Any, key: ClaimKey) -> KnownClaim:
         with reading_claim(f"{self._database.url}#{key.task}/{key.digest}"):
             return KnownClaim(
                 run_id=row.run_id,
