@@ -125,6 +125,10 @@ def execute(
         raise ConfigError(
             "There is nothing to wait for.", hint="Give --require, --config or --if-held wait."
         )
+    if guard["ordered"] and config is None:
+        raise ConfigError(
+            "--ordered goes by the schedule in the task's YAML.", hint="Name it with --config."
+        )
     recording = record_run(
         _task(task, named_task),
         variables=texts,

@@ -100,7 +100,7 @@ def may_run(
         ConfigError: an argument is wrong, or this store gives no claims.
     """
     opened, moment = store_of(store), Moment.of(now)
-    key, order = key_of(task, variables), _order(ordered, schedule, window)
+    key, order = key_of(task, variables), order_of(ordered, schedule, window)
     gives = _gives_claims(opened)
     try:
         held = gives.holder(key)
@@ -144,7 +144,7 @@ def claim(
     """
     opened, moment = store_of(store), Moment.of(None)
     key, gives = key_of(task, variables), _gives_claims(opened)
-    order = _order(ordered, schedule, window)
+    order = order_of(ordered, schedule, window)
     try:
         taken = gives.claim(key, run_id=run_id, lease=duration(lease, what="lease"))
         if isinstance(taken, Held):
@@ -181,10 +181,15 @@ def _gives_claims(store: ReceiptStore) -> GivesClaims:
     return cast(GivesClaims, store)
 
 
-def _order(
+def order_of(
     ordered: bool, schedule: Schedule | Sequence[Schedule] | None, window: Window | None
 ) -> Order | None:
-    """The order in which runs are wanted; None where any will do."""
+    """The order in which runs are wanted; None where any will do.
+
+    Raises:
+        ConfigError: an order is wanted, and there is no schedule with a first window; or a
+            schedule is given, and no order is wanted.
+    """
     if not ordered:
         if schedule is not None:
             raise ConfigError("'schedule' says in which order.", hint="Give ordered=True, too.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from ubunye_core.errors import ConfigError
 from ubunye_core.names import one_of
+from ubunye_core.questions.guard import order_of
 from ubunye_core.questions.policy import LEASE, WAIT, IfHeld, Policy
 from ubunye_core.questions.wait import POLL
 from ubunye_core.times import duration, instant
@@ -117,8 +118,9 @@ def _guarding(task: Policy, of_task: Sequence[Schedule], said: GuardTerms) -> Gu
             )
     deadline, schedule = said.get("deadline"), said.get("schedule")
     ordered = said.get("ordered", False) or task.ordered
-    if schedule is not None and not ordered:
-        raise ConfigError("'schedule' says in which order.", hint="Give ordered=True, too.")
+    if ordered:
+        schedule = schedule or of_task
+    order_of(ordered, schedule, None)  # complains here, rather than when the run begins
     poll = _length(said.get("poll"), task.poll, POLL, "poll")
     if not poll:
         raise ConfigError("'poll' is zero; two looks need a pause.")
@@ -129,7 +131,7 @@ def _guarding(task: Policy, of_task: Sequence[Schedule], said: GuardTerms) -> Gu
         wait=_length(said.get("wait"), task.wait, WAIT, "wait"),
         deadline=None if deadline is None else instant(deadline, what="deadline"),
         poll=poll,
-        schedule=(schedule or of_task) if ordered else None,
+        schedule=schedule,
     )
 
 

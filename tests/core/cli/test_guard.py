@@ -148,6 +148,17 @@ def test_an_order_can_be_asked_for_by_options(ask, store, task_file):
     assert "--ordered" in answer.err
 
 
+def test_an_order_that_nothing_says_is_a_usage_error(ask, store, task_file):
+    answer = ask("exec", CALC, *OCTOBER, "--guard", "--ordered", "--", "true")
+    assert answer.code == 2
+    assert "--config" in answer.err
+    path = task_file("policy: {ordered: true}\nschedule: {cron: 0 2 1 * *, variable: month}\n")
+    answer = ask("exec", CALC, *OCTOBER, "--config", path, "--", "true")
+    assert answer.code == 2
+    assert "start" in answer.err
+    assert list(store.list_runs(CALC)) == []
+
+
 def test_exec_goes_by_the_policy_of_the_task(shell, store, task_file):
     path = task_file("policy: {ordered: true, require_reason: true}" + SCHEDULE)
 

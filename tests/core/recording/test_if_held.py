@@ -7,6 +7,7 @@ import contextlib
 import threading
 import uuid
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -184,6 +185,24 @@ def test_a_run_that_waits_begins_when_the_batch_is_free(store: ReceiptStore) -> 
     assert begun.is_set()
     assert only(store).status is Status.SUCCESS
     assert [timing.step for timing in only(store).timings] == ["wait for the claim"]
+
+
+def test_runs_that_wait_for_each_other_run_one_after_the_other(store: ReceiptStore) -> None:
+    inside, together = threading.Semaphore(1), list[str]()
+
+    def run(number: int) -> None:
+        words = {"if_held": "wait", "wait": "120s", "poll": SHORTLY, "rerun": True}
+        with guarded(store, **words) as run:
+            if not inside.acquire(blocking=False):
+                together.append(run.run_id)
+                return
+            threading.Event().wait(0.02)
+            inside.release()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(run, range(4)))
+    assert together == []
+    assert len(store.search(CALC, Status.SUCCESS)) == 4
 
 
 def test_a_batch_that_was_finished_meanwhile_is_refused(store: ReceiptStore) -> None:
