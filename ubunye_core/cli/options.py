@@ -11,6 +11,7 @@ import click
 
 from ubunye_core.batch import texts_of
 from ubunye_core.errors import ConfigError
+from ubunye_core.receipt import Window
 from ubunye_core.times import instant
 
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
@@ -56,6 +57,29 @@ deadline = click.option(
 poll = click.option(
     "--poll", metavar="TIME", help="The pause between two looks; 60s where nothing else is said."
 )
+
+window = click.option(
+    "--window",
+    metavar="START/END",
+    help="The window of the run that asks, for requirements with 'windows: all'.",
+)
+
+
+def read_window(text: str | None) -> Window | None:
+    """The window that ``--window START/END`` gave; of plain dates, their first instants in UTC.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    if text is None:
+        return None
+    first, slash, last = text.partition("/")
+    start, end = (read_instant_or_date(each, "--window") for each in (first, last or first))
+    if start is None or end is None or not slash or end <= start:
+        raise ConfigError(
+            f"--window {text!r} is no window.", hint="Write --window 2026-10-14/2026-10-15."
+        )
+    return Window(start=start, end=end)
 
 
 def read_variables(given: Sequence[str]) -> dict[str, str]:

@@ -31,6 +31,7 @@ from ubunye_core.questions import (
 )
 @click.option("--any-batch", is_flag=True, help="Any success will do; best with --max-age.")
 @options.config
+@options.window
 @options.wait
 @options.deadline
 @options.poll
@@ -51,6 +52,7 @@ def wait_for(
     whole_batch: bool,
     any_batch: bool,
     config: Path | None,
+    window: str | None,
     wait: str | None,
     deadline: str | None,
     poll: str | None,
@@ -69,8 +71,11 @@ def wait_for(
       ubunye-runs wait-for pay/monthly/calc --var month=2026-10
       ubunye-runs wait-for pay/monthly/calc --var month=2026-10 --wait 2h --on-failed fail
       ubunye-runs wait-for --config tasks/send/config.yaml --var month=2026-10
+      ubunye-runs wait-for --config tasks/day/receipts.yaml --window 2026-10-14/2026-10-15
     """
     options.check_waiting(now=now, wait=wait, deadline=deadline)
+    if window is not None and config is None:
+        raise ConfigError("--window is for the requirements in a file.", hint="Give --config.")
     texts = options.read_variables(variables)
     terms = Terms(
         max_age=max_age,
@@ -85,6 +90,7 @@ def wait_for(
             requirements,
             variables=texts,
             store=place.store,
+            window=options.read_window(window),
             now=options.read_instant(now, "--now"),
         )
     else:
@@ -92,6 +98,7 @@ def wait_for(
             requirements,
             variables=texts,
             store=place.store,
+            window=options.read_window(window),
             wait=wait,
             deadline=deadline,
             poll=poll,

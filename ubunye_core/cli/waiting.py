@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ubunye_core.cli.output import clean, is_terminal, moment, note
 from ubunye_core.questions import Requirement, UpstreamAnswer, Verdict, wait_for_upstream
 from ubunye_core.questions.wait import POLL
+from ubunye_core.receipt import Window
 from ubunye_core.stores import ReceiptStore
 from ubunye_core.times import duration, in_words
 
@@ -26,6 +27,7 @@ def ask_and_wait(
     wait: str | None,
     deadline: str | None,
     poll: str | None,
+    window: Window | None = None,
     asker: str | None = None,
 ) -> UpstreamAnswer:
     """The answer about these upstreams, waited for where the options or requirements say so."""
@@ -35,6 +37,7 @@ def ask_and_wait(
             variables=variables,
             store=store,
             asker=asker,
+            window=window,
             wait=wait,
             deadline=deadline,
             poll=POLL if poll is None else poll,
