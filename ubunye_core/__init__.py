@@ -66,6 +66,7 @@ from ubunye_core.stores import Claim, ClaimKey, Found, Held, ReceiptStore, Unrea
 if TYPE_CHECKING:
     from ubunye_core.questions.conflicts import MaintenanceConflict, Slot, TaskConflict
     from ubunye_core.questions.maintenancefiles import read_maintenance
+    from ubunye_core.questions.morning import Morning, MorningTask, morning
     from ubunye_core.questions.plan import Plan, plan_backfill
     from ubunye_core.questions.planned import Action, Catchup, Include, PlannedWindow, ToCatchUp
     from ubunye_core.questions.policyfiles import read_policy
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from ubunye_core.questions.slots import SlotAnswer, Suggestion, check_slot, suggest_slot
     from ubunye_core.questions.stats import Stats, Stretch, TaskStats, Trend, task_stats
     from ubunye_core.questions.tally import Durations
+    from ubunye_core.questions.taskfolders import read_tasks
     from ubunye_core.questions.window_state import WindowAnswer, WindowState
     from ubunye_core.questions.windows import Windows, missed_windows, window_states
     from ubunye_core.schedules import Calendar, Of, Period, Schedule, ScheduledWindow
@@ -100,6 +102,7 @@ if TYPE_CHECKING:
 _LATER = {
     "ubunye_core.questions.conflicts": ("MaintenanceConflict", "Slot", "TaskConflict"),
     "ubunye_core.questions.maintenancefiles": ("read_maintenance",),
+    "ubunye_core.questions.morning": ("Morning", "MorningTask", "morning"),
     "ubunye_core.questions.plan": ("Plan", "plan_backfill"),
     "ubunye_core.questions.planned": ("Action", "Catchup", "Include", "PlannedWindow", "ToCatchUp"),
     "ubunye_core.questions.policyfiles": ("read_policy",),
@@ -107,6 +110,7 @@ _LATER = {
     "ubunye_core.questions.slots": ("SlotAnswer", "Suggestion", "check_slot", "suggest_slot"),
     "ubunye_core.questions.stats": ("Stats", "Stretch", "TaskStats", "Trend", "task_stats"),
     "ubunye_core.questions.tally": ("Durations",),
+    "ubunye_core.questions.taskfolders": ("read_tasks",),
     "ubunye_core.questions.window_state": ("WindowAnswer", "WindowState"),
     "ubunye_core.questions.windows": ("Windows", "missed_windows", "window_states"),
     "ubunye_core.schedules": ("Calendar", "Of", "Period", "Schedule", "ScheduledWindow"),
@@ -161,6 +165,8 @@ __all__ = [
     "Maintenance",
     "MaintenanceConflict",
     "MissingExtraError",
+    "Morning",
+    "MorningTask",
     "NotCopied",
     "NotExported",
     "NotImported",
@@ -233,6 +239,7 @@ __all__ = [
     "masked_url",
     "may_run",
     "missed_windows",
+    "morning",
     "open_store",
     "overrides_of",
     "plan_backfill",
@@ -242,6 +249,7 @@ __all__ = [
     "read_policy",
     "read_requirements",
     "read_schedule",
+    "read_tasks",
     "record_run",
     "repair_store",
     "require",

@@ -22,6 +22,7 @@ from ubunye_core.cli.fingerprints import hash_paths
 from ubunye_core.cli.health import health
 from ubunye_core.cli.importledger import import_ledger_file
 from ubunye_core.cli.mayrun import may_run_now
+from ubunye_core.cli.morning import morning
 from ubunye_core.cli.output import document, note, wrong
 from ubunye_core.cli.plan import plan
 from ubunye_core.cli.runs import close, list_runs, show
@@ -130,6 +131,7 @@ def commands() -> None:
 
 
 for _command in (
+    morning,
     health,
     wait_for,
     windows,

@@ -63,14 +63,15 @@ def health(
             now=answer.now,
             store=place.shown,
             unreadable=answer.unreadable,
-            tasks=[_as_json(task) for task in answer.tasks],
+            tasks=[health_as_json(task) for task in answer.tasks],
         )
     else:
         _show(answer, place)
     return code
 
 
-def _as_json(health: TaskHealth) -> dict[str, object]:
+def health_as_json(health: TaskHealth) -> dict[str, object]:
+    """How one task stands, for a document."""
     success = health.last_success_at
     return {
         "task": health.task,

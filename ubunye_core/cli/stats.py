@@ -57,14 +57,15 @@ def stats(
             store=place.shown,
             unreadable=answer.unreadable,
             since=in_iso(answer.since),
-            tasks=[_as_json(each) for each in answer.tasks],
+            tasks=[stats_as_json(each) for each in answer.tasks],
         )
     else:
         _show(answer, place)
     return code
 
 
-def _as_json(found: TaskStats) -> dict[str, object]:
+def stats_as_json(found: TaskStats) -> dict[str, object]:
+    """The numbers of one task, for a document."""
     last = found.last_success_at
     return {
         "task": found.task,

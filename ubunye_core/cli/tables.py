@@ -29,18 +29,24 @@ _COLOURS = {
 Rows = Sequence[Sequence[str]]
 
 
-def table(columns: Sequence[str], rows: Rows, *, folds: Collection[str]) -> None:
+def table(
+    columns: Sequence[str], rows: Rows, *, folds: Collection[str], plain_width: int | None = None
+) -> None:
     """Print a table.
 
     Args:
         columns: The heads.
         rows: One text for each column.
         folds: The columns of longer text, which may break into several lines on a terminal.
+        plain_width: Where nobody looks, a wider table has these below its rows too; None: never.
     """
     cells = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     if not is_terminal(sys.stdout):
-        _plain(columns, cells, widths)
+        if plain_width is None or sum(widths) + 2 * (len(widths) - 1) <= plain_width:
+            _plain(columns, cells, widths)
+        else:
+            _with_details(columns, cells, widths, folds, plain_width)
         return
     least = {
         column: _least(texts) if column in folds else width
@@ -92,7 +98,8 @@ def _with_details(
 ) -> None:
     short = [index for index, column in enumerate(columns) if column not in folds]
     long = [index for index, column in enumerate(columns) if column in folds]
-    click.echo("  ".join(click.style(columns[i].ljust(widths[i]), bold=True) for i in short))
+    heads = [click.style(columns[i].ljust(widths[i]), bold=True) for i in short]
+    click.echo("  ".join(heads).rstrip())
     wrapped = textwrap.TextWrapper(
         max(screen, 40),
         initial_indent="    ",
@@ -102,7 +109,7 @@ def _with_details(
     )
     for row in cells:
         texts = [click.style(row[i].ljust(widths[i]), _COLOURS.get(row[i])) for i in short]
-        click.echo("  ".join(texts))
+        click.echo("  ".join(texts).rstrip())
         for index in long:
             if row[index] not in ("", "-"):
                 click.echo(wrapped.fill(f"{columns[index]}: {row[index]}"))

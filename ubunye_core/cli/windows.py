@@ -93,14 +93,15 @@ def windows(
             now=answer.now,
             store=place.shown,
             unreadable=answer.unreadable,
-            windows=[_as_json(each) for each in shown],
+            windows=[window_as_json(each) for each in shown],
         )
     else:
         _show(answer, shown, place)
     return code
 
 
-def _as_json(answer: WindowAnswer) -> dict[str, object]:
+def window_as_json(answer: WindowAnswer) -> dict[str, object]:
+    """How one window stands, for a document."""
     window = answer.window
     return {
         "start": in_iso(window.start),

@@ -1,0 +1,156 @@
+"""``ubunye-runs morning``: what needs somebody, of a set of tasks, on one screen?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from ubunye_core.cli import options
+from ubunye_core.cli.exits import ExitCode, code_of
+from ubunye_core.cli.health import health_as_json
+from ubunye_core.cli.morningview import show_morning
+from ubunye_core.cli.output import document
+from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.scheduled import read_since
+from ubunye_core.cli.stats import stats_as_json
+from ubunye_core.cli.windows import window_as_json
+from ubunye_core.codec import as_json as receipt_json
+from ubunye_core.errors import ConfigError
+from ubunye_core.names import is_pattern
+from ubunye_core.questions.morning import WEEK, Morning, MorningTask
+from ubunye_core.questions.morning import morning as morning_of
+from ubunye_core.questions.planned import ToCatchUp
+from ubunye_core.questions.taskfolders import is_of_one_task, read_task, read_tasks
+from ubunye_core.questions.window_state import WindowAnswer
+from ubunye_core.times import in_iso
+
+
+@click.command()
+@click.argument("tasks", nargs=-1, metavar="[TASK|PATTERN...]")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER|FILE",
+    help="Take schedules from the files in usecase/package/task_name below this folder; or, of "
+    "one task, from its receipts.yaml.",
+)
+@click.option(
+    "--since",
+    metavar="TIME|INSTANT|DATE",
+    help="Windows that were due then or later, and runs by hand since then; or so long ago; 7d "
+    "unless given.",
+)
+@click.option(
+    "--days",
+    type=int,
+    default=30,
+    metavar="N",
+    help="Numbers of the last N times 24 hours; 30 unless given.",
+)
+@click.option("--retention", metavar="TIME", help="How long the sources keep their data.")
+@click.option("--max-age", metavar="TIME", help="How old the newest success may be, such as 40d.")
+@options.stuck_after
+@takes_store
+@options.now
+@options.as_json
+def morning(
+    tasks: tuple[str, ...],
+    config: Path | None,
+    since: str | None,
+    days: int,
+    retention: str | None,
+    max_age: str | None,
+    stuck_after: str | None,
+    place: Place,
+    now: str | None,
+    as_json: bool,
+) -> ExitCode:
+    r"""Say what needs somebody: health, missed windows, what can be caught up, runs by hand.
+
+    Without TASK, of all tasks of the folder that --config names, or else of the store. The exit
+    code is 0 when nothing needs anybody, 1 when something does.
+
+    \b
+    Examples:
+      ubunye-runs morning --config tasks --since 3d
+      ubunye-runs morning 'pay/*/*' --config tasks --retention 30d --json
+      ubunye-runs morning pay/monthly/calc --config tasks/pay/monthly/calc/receipts.yaml
+    """
+    answer = morning_of(
+        tasks,
+        schedules=_schedules(config, tasks, retention),
+        store=place.store,
+        now=options.read_instant(now, "--now"),
+        since=read_since(since, unless_given=WEEK),
+        days=days,
+        stuck_after=stuck_after,
+        max_age=max_age,
+    )
+    code = code_of(answer.verdict)
+    if as_json:
+        document(
+            verdict=answer.verdict,
+            exit_code=code,
+            reason=place.with_remark(answer.reason),
+            now=answer.now,
+            store=place.shown,
+            unreadable=answer.unreadable,
+            since=in_iso(answer.since),
+            stats_since=in_iso(answer.stats_since),
+            tasks=[_task_as_json(each, answer) for each in answer.tasks],
+        )
+    else:
+        show_morning(answer, place, days=days)
+    return code
+
+
+def _schedules(
+    config: Path | None, tasks: Sequence[str], retention: str | None
+) -> tuple[ToCatchUp, ...]:
+    """What the files expect of tasks.
+
+    Raises:
+        ConfigError: they are of one task, and it is not named; or something of them is wrong.
+    """
+    if config is None:
+        if retention is not None:
+            raise ConfigError(
+                "--retention is for missed windows, and no schedule is given.",
+                hint="Name the folder of the tasks' files with --config.",
+            )
+        return ()
+    if not is_of_one_task(config):
+        return read_tasks(config, retention=retention)
+    if len(tasks) != 1 or is_pattern(tasks[0]):
+        raise ConfigError(
+            f"{config} is of one task, and does not say which.",
+            hint="Name that task, or the folder above usecase/package/task_name.",
+        )
+    return (read_task(config, tasks[0], retention=retention),)
+
+
+def _task_as_json(each: MorningTask, answer: Morning) -> dict[str, object]:
+    return {
+        "task": each.task,
+        "verdict": each.verdict.value,
+        "reason": each.reason,
+        "has_schedule": each.windows is not None,
+        "health": health_as_json(each.health),
+        "windows": [_window_as_json(each.task, window, answer) for window in each.to_tell],
+        "stats": stats_as_json(each.stats),
+        "by_hand": [receipt_json(run) for run in each.by_hand],
+        "untold": each.untold,
+    }
+
+
+def _window_as_json(task: str, answer: WindowAnswer, morning: Morning) -> dict[str, object]:
+    planned = morning.planned(task, answer)
+    return {
+        **window_as_json(answer),
+        "variables": dict(answer.variables),
+        "action": None if planned is None else planned.action.value,
+        "action_reason": None if planned is None else planned.reason,
+        "after": [] if planned is None else list(planned.after),
+    }
