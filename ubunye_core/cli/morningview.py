@@ -19,7 +19,7 @@ from ubunye_core.times import in_words
 
 _WIDTH = 100
 _TASKS = ("task", "verdict", "health", "success", "p95", "why")
-_WINDOWS = ("task", "window", "number", "state", "to do", "runs", "why")
+_WINDOWS = ("task", "window", "number", "state", "to do", "more runs", "why")
 _BY_HAND = (*COLUMNS, "why")
 _MOST_BY_HAND, _MOST_RUNS = 10, 3
 _UNDER_WAY = (WindowState.RUNNING, WindowState.OVERRUN)
@@ -73,7 +73,7 @@ def show_morning(answer: Morning, place: Place, *, days: int) -> None:
 
 def _titled(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
     say(f"\n{title}:")
-    table(columns, rows, folds=("runs", "batch", "took", "by", "why"), plain_width=_WIDTH)
+    table(columns, rows, folds=("more runs", "batch", "took", "by", "why"), plain_width=_WIDTH)
 
 
 def _why(each: MorningTask) -> str:
@@ -127,7 +127,8 @@ def _rows(lines: Iterator[_Line]) -> Iterator[tuple[str, ...]]:
     for (state, to_do), group in groupby(lines, key=lambda line: (line.state, line.to_do)):
         alike = list(group)
         first, last = alike[0], alike[-1]
-        runs = list(dict.fromkeys(run for line in alike for run in line.runs))
+        every = dict.fromkeys(run for line in alike for run in line.runs)
+        runs = [run for run in every if run not in first.why]
         more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
         yield (
             first.window if first is last else f"{first.window} to {last.window}",

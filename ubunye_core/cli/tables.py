@@ -98,8 +98,8 @@ def _with_details(
 ) -> None:
     short = [index for index, column in enumerate(columns) if column not in folds]
     long = [index for index, column in enumerate(columns) if column in folds]
-    heads = [click.style(columns[i].ljust(widths[i]), bold=True) for i in short]
-    click.echo("  ".join(heads).rstrip())
+    widths = [0 if index in short[-1:] else width for index, width in enumerate(widths)]
+    click.echo("  ".join(click.style(columns[i].ljust(widths[i]), bold=True) for i in short))
     wrapped = textwrap.TextWrapper(
         max(screen, 40),
         initial_indent="    ",
@@ -109,7 +109,7 @@ def _with_details(
     )
     for row in cells:
         texts = [click.style(row[i].ljust(widths[i]), _COLOURS.get(row[i])) for i in short]
-        click.echo("  ".join(texts).rstrip())
+        click.echo("  ".join(texts))
         for index in long:
             if row[index] not in ("", "-"):
                 click.echo(wrapped.fill(f"{columns[index]}: {row[index]}"))

@@ -70,8 +70,14 @@ def read_tasks(
 
 
 def is_of_one_task(path: str | Path) -> bool:
-    """Whether a path names the files of one task: a file, or the folder that holds it."""
+    """Whether a path names the files of one task: a file, or the folder that holds it.
+
+    Raises:
+        ConfigError: there is nothing.
+    """
     given = Path(path).expanduser()
+    if not given.exists():
+        raise ConfigError(f"{given} does not exist.", hint="Name a folder of tasks.")
     return not given.is_dir() or any((given / name).is_file() for name in _FILES)
 
 
@@ -85,6 +91,13 @@ def _files(top: Path) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         raise ConfigError(f"{error.filename} cannot be read: {error.strerror}.") from error
 
-    for folder, folders, names in os.walk(top, onerror=refuse):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+    for folder, folders, names in os.walk(top, onerror=refuse, followlinks=True):
+        folders[:] = sorted(
+            name for name in folders if not name.startswith(".") and not _leads_back(folder, name)
+        )
         yield from (Path(folder, name) for name in _FILES if name in names)
+
+
+def _leads_back(folder: str, name: str) -> bool:
+    """Whether a link in a folder leads to that folder, or to one above it."""
+    return Path(folder).resolve().is_relative_to(Path(folder, name).resolve())
