@@ -11,6 +11,7 @@ from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.capabilities import GivesClaims
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.stores.select import select_read
 from ubunye_core.times import as_utc
 
 
@@ -90,11 +91,6 @@ def in_parts(task: str, run_ids: Sequence[str], *, at_once: int) -> list[list[st
 
 def of_the_attempt(read: Iterable[Receipt | Unreadable], attempt: Orchestrator) -> Found:
     """The answer to ``of_attempt``, of receipts among which all of that attempt are."""
-    receipts: list[Receipt] = []
-    unreadable: list[Unreadable] = []
-    for each in read:
-        if isinstance(each, Unreadable):
-            unreadable.append(each)
-        elif attempt.is_same_attempt(each.orchestrator):
-            receipts.append(each)
-    return Found(receipts, unreadable)
+    found = select_read(read)
+    same = (receipt for receipt in found if attempt.is_same_attempt(receipt.orchestrator))
+    return Found(same, found.unreadable)

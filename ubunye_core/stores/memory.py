@@ -13,7 +13,6 @@ from ubunye_core.codec import decode, encode
 from ubunye_core.errors import BadReceiptError
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.receipt import Orchestrator, Receipt, Status
-from ubunye_core.runids import time_in
 from ubunye_core.stores.base import BaseStore, of_the_attempt
 from ubunye_core.stores.capabilities import Finding, Settled
 from ubunye_core.stores.claims import Claim, ClaimKey, Held, check_claim
@@ -27,7 +26,7 @@ from ubunye_core.stores.deciding import (
 from ubunye_core.stores.ends import on_record, standing
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.refusals import only_run
-from ubunye_core.stores.select import select
+from ubunye_core.stores.select import select, select_read
 from ubunye_core.stores.successes import Success, Summaries, Summed
 from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.times import utc_now
@@ -79,10 +78,8 @@ class MemoryStore(BaseStore):
     ) -> Found:
         with self._lock:
             held = [item for item in self._documents.items() if task in (None, item[0][0])]
-        read = [self._read(key, document) for key, document in held]
-        receipts = (each for each in read if isinstance(each, Receipt))
-        unreadable = (each for each in read if isinstance(each, Unreadable))
-        return select(receipts, unreadable, status=status, since=since, batch=batch, limit=limit)
+        read = (self._read(key, document) for key, document in held)
+        return select_read(read, status=status, since=since, batch=batch, limit=limit)
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""
@@ -203,9 +200,7 @@ class MemoryStore(BaseStore):
         try:
             return self._decode(key, document)
         except BadReceiptError as error:
-            return Unreadable(
-                where=error.where, why=error.why, task=key[0], started_at=time_in(key[1])
-            )
+            return Unreadable.of(error, task=key[0], run_id=key[1])
 
     def _decode(self, key: tuple[str, str], document: bytes) -> Receipt:
         where = f"{self.url}/{key[0]}/{key[1]}"

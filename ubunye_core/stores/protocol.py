@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol, overload
 
+from ubunye_core.errors import BadReceiptError
 from ubunye_core.receipt import Receipt, Status
+from ubunye_core.runids import time_in
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +23,11 @@ class Unreadable:
     """The task it belongs to, where its place shows that."""
     started_at: datetime | None = None
     """When its run started, where its name shows that; None means: at any time."""
+
+    @classmethod
+    def of(cls, error: BadReceiptError, *, task: str | None, run_id: str) -> Unreadable:
+        """What is told of a document in the place of a run, whose id may show its start."""
+        return cls(where=error.where, why=error.why, task=task, started_at=time_in(run_id))
 
 
 class Found(Sequence[Receipt]):

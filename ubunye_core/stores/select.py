@@ -51,6 +51,25 @@ def select(
     return Found(fitting, (bad for bad in unreadable if could_be_since(bad, first)))
 
 
+def select_read(
+    read: Iterable[Receipt | Unreadable],
+    *,
+    status: Status | None = None,
+    since: datetime | None = None,
+    batch: Mapping[str, str] | None = None,
+    limit: int | None = None,
+) -> Found:
+    """``select``, of receipts among which stands what could not be read."""
+    receipts: list[Receipt] = []
+    unreadable: list[Unreadable] = []
+    for each in read:
+        if isinstance(each, Receipt):
+            receipts.append(each)
+        else:
+            unreadable.append(each)
+    return select(receipts, unreadable, status=status, since=since, batch=batch, limit=limit)
+
+
 def could_be_since(bad: Unreadable, first: datetime | None) -> bool:
     """Whether an unreadable document may belong to a run that started at ``first`` or later."""
     return first is None or bad.started_at is None or first - bad.started_at < A_NAME_SHOWS

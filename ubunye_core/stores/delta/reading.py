@@ -9,12 +9,11 @@ from datetime import datetime
 
 from ubunye_core.errors import BadReceiptError
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.runids import time_in
 from ubunye_core.stores.delta import sql
 from ubunye_core.stores.delta.table import Snapshot
 from ubunye_core.stores.events import Event, receipt_of, standing_events
 from ubunye_core.stores.protocol import Found, Unreadable
-from ubunye_core.stores.select import select
+from ubunye_core.stores.select import select_read
 
 _BY_NAME = 500
 """So many events are asked for by their ids; of more, all of the task's rows are looked through."""
@@ -43,12 +42,7 @@ class Reading:
         try:
             return receipt_of(event, where=self.where(event))
         except BadReceiptError as error:
-            return Unreadable(
-                where=error.where,
-                why=error.why,
-                task=event.task or None,
-                started_at=time_in(event.run_id),
-            )
+            return Unreadable.of(error, task=event.task or None, run_id=event.run_id)
 
     def search(
         self,
@@ -162,19 +156,8 @@ class Wanted:
 
     def of(self, read: Iterable[Receipt | Unreadable]) -> Found:
         """The answer, from what was read."""
-        receipts, unreadable = [], []
-        for each in read:
-            if isinstance(each, Receipt):
-                receipts.append(each)
-            else:
-                unreadable.append(each)
-        return select(
-            receipts,
-            unreadable,
-            status=self.status,
-            since=self.since,
-            batch=self.batch,
-            limit=self.limit,
+        return select_read(
+            read, status=self.status, since=self.since, batch=self.batch, limit=self.limit
         )
 
 

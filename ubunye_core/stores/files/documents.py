@@ -8,7 +8,6 @@ from pathlib import Path
 from ubunye_core.codec import MAX_RECEIPT_BYTES, decode
 from ubunye_core.errors import BadReceiptError
 from ubunye_core.receipt import Receipt
-from ubunye_core.runids import time_in
 from ubunye_core.stores.atomic import read_with_stat
 from ubunye_core.stores.files.place import SUFFIX
 from ubunye_core.stores.protocol import Unreadable
@@ -42,8 +41,7 @@ def look(path: str, task: str) -> tuple[Receipt | Unreadable | None, os.stat_res
         return None, None
     except BadReceiptError as error:
         name = os.path.basename(path).removesuffix(SUFFIX)
-        bad = Unreadable(where=error.where, why=error.why, task=task, started_at=time_in(name))
-        return bad, None
+        return Unreadable.of(error, task=task, run_id=name), None
 
 
 def of_document(document: bytes, path: Path | str, task: str) -> Receipt:

@@ -89,9 +89,7 @@ class Reading:
         try:
             return self.receipt(task, fact)
         except BadReceiptError as error:
-            return Unreadable(
-                where=error.where, why=error.why, task=task, started_at=time_in(run_id)
-            )
+            return Unreadable.of(error, task=task, run_id=run_id)
 
     def unreadable(self, task: str | None) -> list[Unreadable]:
         """What cannot be read, of a task or of all; lines of nobody could be of any."""

@@ -36,7 +36,7 @@ from ubunye_core.stores.objects.success import success_by_batch
 from ubunye_core.stores.objects.together import each_of
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.refusals import not_found, only_run, raise_if_refused
-from ubunye_core.stores.select import select
+from ubunye_core.stores.select import select_read
 
 DAMAGED = ".damaged"
 _TASKS_AT_ONCE = 8
@@ -100,12 +100,8 @@ class ObjectStore(HasClaims, BaseStore):
         found = each_of(
             lambda each: self._reader.search(each, wanted, limit), self.tasks(), _TASKS_AT_ONCE
         )
-        return select(
-            (receipt for part in found for receipt in part),
-            (bad for part in found for bad in part.unreadable),
-            since=since,
-            limit=limit,
-        )
+        read = (each for part in found for each in (*part, *part.unreadable))
+        return select_read(read, since=since, limit=limit)
 
     def tasks(self) -> list[str]:
         """Every task with a receipt, in order."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -10,10 +10,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from ubunye_core.errors import BadReceiptError
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.runids import time_in
 from ubunye_core.stores.events import Event, asked_variables, receipt_of
 from ubunye_core.stores.protocol import Found, Unreadable
-from ubunye_core.stores.select import select
+from ubunye_core.stores.select import select_read
 from ubunye_core.stores.spark.table import Table, instant
 
 KEYS = ("task", "run_id", "event", "turn", "status", "started_at")
@@ -89,12 +88,7 @@ class Reading:
         try:
             return receipt_of(event, where=self.where(event.task, event.run_id))
         except BadReceiptError as error:
-            return Unreadable(
-                where=error.where,
-                why=error.why,
-                task=event.task or None,
-                started_at=time_in(event.run_id),
-            )
+            return Unreadable.of(error, task=event.task or None, run_id=event.run_id)
 
     def search(
         self,
@@ -111,11 +105,11 @@ class Reading:
         frame = self.fitting(task, that_fit(status, since, batch))
         how: dict[str, Any] = {"status": status, "since": since, "batch": batch, "limit": limit}
         if limit is None:
-            return self.found(self.table.events(frame, WHOLE), **how)
+            return select_read(map(self.read, self.table.events(frame, WHOLE)), **how)
         asked = limit + _MORE_THAN_ASKED
         while True:
             standing = self.table.events(self.newest(frame, asked), KEYS)
-            found = self.found(self.whole(task, standing), **how)
+            found = select_read(map(self.read, self.whole(task, standing)), **how)
             if len(standing) < asked or len(found) == limit:
                 return found
             asked *= 4  # what cannot be read does not use up the limit
@@ -129,24 +123,6 @@ class Reading:
         """The newest rows of a frame first."""
         first = (F.col(name).desc_nulls_first() for name in ("started_at", "run_id"))
         return frame.orderBy(*first).limit(limit)
-
-    def found(
-        self,
-        events: Iterable[Event],
-        *,
-        status: Status | None = None,
-        since: datetime | None = None,
-        batch: Mapping[str, str] | None = None,
-        limit: int | None = None,
-    ) -> Found:
-        """The receipts of these whole rows that fit, and what of them cannot be read."""
-        receipts, unreadable = [], []
-        for read in map(self.read, events):
-            if isinstance(read, Receipt):
-                receipts.append(read)
-            else:
-                unreadable.append(read)
-        return select(receipts, unreadable, status=status, since=since, batch=batch, limit=limit)
 
     def whole(self, task: str | None, standing: Sequence[Event]) -> Iterator[Event]:
         """These events with what a receipt is read from, in any order."""

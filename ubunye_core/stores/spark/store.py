@@ -15,6 +15,7 @@ from ubunye_core.stores.capabilities import RUNS_READ, Finding, Settled
 from ubunye_core.stores.events import Event, attempt_key, batch_key, receipt_of
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.refusals import not_found, only_run
+from ubunye_core.stores.select import select_read
 from ubunye_core.stores.spark import upkeep, writing
 from ubunye_core.stores.spark.name import SCHEME, table_of
 from ubunye_core.stores.spark.reading import WHOLE, Reading, begins_with, of_task, that_fit
@@ -100,7 +101,7 @@ class SparkStore(BaseStore):
             return None
         ids = {told["newest"], told["success"]}
         events = [Event.from_row({"event": each}) for each in ids]
-        found = reading.found(reading.whole(task, events), batch=batch)
+        found = select_read(map(reading.read, reading.whole(task, events)), batch=batch)
         return found if len(found) == len(ids) else None
 
     def of_attempt(self, task: str, attempt: Orchestrator) -> Found:

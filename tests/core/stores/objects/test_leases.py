@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.core.stores.broken_claims import is_given_to_nobody, taken
 from tests.core.stores.objects.servers import Moto
-from ubunye_core import ReceiptConflictError, Status, StoreUnavailableError
+from ubunye_core import ReceiptConflictError, Status
 from ubunye_core.errors import ClaimLostError
 from ubunye_core.stores import Claim, ClaimKey, Held
 from ubunye_core.stores.objects import ObjectStore, open_objects
@@ -42,17 +43,9 @@ def read(store: ObjectStore) -> dict[str, object]:
 def test_a_claim_that_cannot_be_read_is_given_to_nobody(
     store: ObjectStore, put: Callable[[bytes], None], damage: bytes
 ) -> None:
-    claim = store.claim(OCTOBER, run_id="run-1", lease=MINUTE)
-    assert isinstance(claim, Claim)
+    claim = taken(store)
     put(damage)
-    for ask in (
-        lambda: store.claim(OCTOBER, run_id="run-2", lease=MINUTE),
-        lambda: store.holder(OCTOBER),
-        lambda: store.renew(claim),
-        lambda: store.release(claim),
-    ):
-        with pytest.raises(StoreUnavailableError, match=r"cannot be read\. Remove it"):
-            ask()
+    is_given_to_nobody(store, claim)
 
 
 def test_a_takeover_whose_claimer_died_is_finished_by_the_next(
@@ -73,6 +66,19 @@ def test_a_takeover_whose_claimer_died_is_finished_by_the_next(
         store.save(a_receipt())
     assert store.load(A_TASK, "run-1").ended_by == "takeover"
     store.renew(second)
+
+
+def test_a_claim_that_does_not_say_when_it_was_taken_is_understood(
+    store: ObjectStore, put: Callable[[bytes], None]
+) -> None:
+    claim = taken(store)
+    said = read(store)
+    del said["claimed_at"]
+    put(json.dumps(said).encode())
+    store.renew(claim)
+    held = store.holder(OCTOBER)
+    assert held is not None
+    assert (held.run_id, held.token) == ("run-1", claim.token)
 
 
 def test_no_two_versions_of_a_claim_are_the_same(store: ObjectStore) -> None:

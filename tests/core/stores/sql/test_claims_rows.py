@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 import sqlalchemy as sa
 
-from ubunye_core import StoreUnavailableError
-from ubunye_core.stores import Claim, ClaimKey
+from tests.core.stores.broken_claims import is_given_to_nobody, taken
 from ubunye_core.stores.sql.store import SqlStore
-from ubunye_core.testing import A_TASK
-
-OCTOBER = ClaimKey.of(A_TASK, {"month": "2026-10"})
-MINUTE = timedelta(minutes=1)
 
 
 @pytest.mark.parametrize(
@@ -24,15 +17,7 @@ MINUTE = timedelta(minutes=1)
 def test_a_claim_that_cannot_be_read_is_given_to_nobody(
     store: SqlStore, damage: dict[str, object]
 ) -> None:
-    claim = store.claim(OCTOBER, run_id="run-1", lease=MINUTE)
-    assert isinstance(claim, Claim)
+    claim = taken(store)
     claims = store._database.tables.claims
     store._database.write(lambda connection: connection.execute(sa.update(claims).values(damage)))
-    for ask in (
-        lambda: store.claim(OCTOBER, run_id="run-2", lease=MINUTE),
-        lambda: store.holder(OCTOBER),
-        lambda: store.renew(claim),
-        lambda: store.release(claim),
-    ):
-        with pytest.raises(StoreUnavailableError, match=r"cannot be read\. Remove it"):
-            ask()
+    is_given_to_nobody(store, claim)
