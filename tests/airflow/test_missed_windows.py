@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
-from airflow.sdk import DAG, task
+from airflow.sdk import DAG, CronDataIntervalTimetable, task
 from airflow.sdk.exceptions import AirflowFailException
 
 from tests.airflow.conftest import Ended, RunDag
@@ -316,6 +316,29 @@ def test_a_wrong_argument_is_not_retried(store_url: str, wrong: dict[str, Any]) 
     how = {"receipt_task": LOAD, "schedule": WEEK, "store": store_url, "catchup": "all", **wrong}
     with pytest.raises(AirflowFailException):
         MissedWindowsOperator(task_id="missed", **how).execute({})
+
+
+def test_without_a_schedule_the_windows_are_those_of_the_dag_that_the_operator_is_in(
+    store_url: str, run_dag: RunDag
+) -> None:
+    how: dict[str, Any] = {
+        "receipt_task": LOAD, "store": store_url, "catchup": "all", "since": timedelta(days=9000),
+    }  # fmt: skip
+    limits: dict[str, Any] = {
+        "start_date": datetime(2024, 10, 10, tzinfo=UTC),
+        "end_date": datetime(2024, 10, 11, 12, tzinfo=UTC),
+    }
+    nightly = CronDataIntervalTimetable("0 2 * * *", timezone="UTC")
+    with DAG("own_timetable", schedule=nightly, **limits) as dag:
+        MissedWindowsOperator(task_id="missed", **how)
+    ended = run_dag(dag, {}, logical_date=limits["start_date"])
+    assert [each["conf"]["window"]["start"] for each in ended.returned["missed"]] == [
+        "2024-10-10T02:00:00Z", "2024-10-11T02:00:00Z",
+    ]  # fmt: skip
+    with DAG("no_timetable", schedule=None):
+        clockless = MissedWindowsOperator(task_id="missed", **how)
+    with pytest.raises(AirflowFailException, match="NullTimetable of the DAG 'no_timetable'"):
+        clockless.execute({})
 
 
 def test_the_schedule_and_what_is_required_may_stand_in_the_tasks_yaml(
