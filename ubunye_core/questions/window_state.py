@@ -128,7 +128,9 @@ class Judge:
 
     def answer(self, expected: Expected, given: Sequence[Run]) -> WindowAnswer:
         """How a window stands, by the runs for it, newest first."""
-        successes = [run for run in given if run.status is Status.SUCCESS]
+        successes = [
+            run for run in given if isinstance(run, Success) or run.status is Status.SUCCESS
+        ]
         if successes:
             return _succeeded(expected, given, successes)
         runs = [run for run in given if isinstance(run, Receipt)]

@@ -16,6 +16,7 @@ from ubunye_core.stores.refusals import not_found, only_run
 from ubunye_core.stores.select import select
 from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted, as_bytes
 from ubunye_core.stores.sql.rows import (
+    SEALED,
     Stored,
     attempt_key,
     batch_key,
@@ -189,7 +190,7 @@ class _Short:
 
     def told(self, row: Sequence[Any]) -> Success | None:
         """A success in short; None where its document must tell."""
-        *sealed, size, seal, _ = tuple(row)
+        sealed, (size, seal, _) = tuple(row[: len(SEALED)]), row[len(SEALED) :]
         if seal != seal_of(sealed, size):
             return None
         _, run_id, _, started_at, ended_at, start, end, pairs = sealed
