@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -104,3 +105,13 @@ def test_it(thing): pass
     assert done.returncode != 0
     assert "give the parameter an id" in done.stdout + done.stderr
     assert outcomes == {}
+
+
+def test_what_runs_a_benchmark_runs_beside_no_other_test() -> None:
+    measuring = {
+        file: text
+        for file in (ROOT / "tests").rglob("test_*.py")
+        if re.search(r"^from benchmarks|\"-m\", \"benchmarks", text := file.read_text(), re.M)
+    }
+    assert len(measuring) >= 3
+    assert [str(file) for file, text in measuring.items() if "pytest.mark.alone" not in text] == []

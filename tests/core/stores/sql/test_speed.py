@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
+pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.timeout(1200)]
 
 ROOT = Path(__file__).parents[4]
 SMALL = [sys.executable, "-m", "benchmarks.sql", "--receipts", "20000", "--tasks", "200", "--json"]
