@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,11 +14,12 @@ from ubunye_core.codec import encode
 from ubunye_core.errors import BadReceiptError, ReceiptConflictError
 from ubunye_core.receipt import Orchestrator, Status, Window
 from ubunye_core.runids import new_run_id
-from ubunye_core.stores import Unreadable
+from ubunye_core.stores import Summed, Unreadable
 from ubunye_core.stores.sql.store import SqlStore
 from ubunye_core.testing import A_TASK, a_receipt, at
 
 OCTOBER = {"month": "2026-10"}
+EVER = Summed(since=datetime(2000, 1, 1, tzinfo=UTC), until=datetime(2100, 1, 1, tzinfo=UTC))
 
 
 def counts(found: Any) -> tuple[int, int]:
@@ -49,6 +51,27 @@ def test_a_row_whose_columns_are_not_those_of_its_document_is_unreadable(
     assert not store.success_by_batch(A_TASK, OCTOBER, whole=True)
     (scanned,) = store.scan(A_TASK)
     assert isinstance(scanned, Unreadable)
+    told = store.summaries(A_TASK, EVER)
+    assert not told.successes
+    assert counts(told.others) == (0, 1)
+
+
+@pytest.mark.parametrize("number", [1, 25])
+def test_a_window_that_somebody_changed_in_a_row_is_told_by_its_document(
+    store: SqlStore, number: int
+) -> None:
+    runs = [a_receipt(run_id=f"run-{each}", started_at=at(each)) for each in range(number)]
+    window = Window(start=at(-60), end=at(0))
+    runs = [replace(run, window=window, ended_at=run.started_at) for run in runs]
+    store.save_many(runs)
+    assert len(store.summaries(A_TASK, EVER).successes) == number
+    for column in ("window_start", "pairs", "seal"):
+        for run in runs:
+            change(store, run.run_id, **{column: 5 if column == "window_start" else "5"})
+        told = store.summaries(A_TASK, EVER)
+        assert {run.window for run in told.successes} == {(at(-60), at(0))}
+        assert len(told.successes) == number
+        assert counts(told.others) == (0, 0)
 
 
 def test_damage_of_an_older_run_is_known_to_be_older_by_its_column(store: SqlStore) -> None:
