@@ -19,8 +19,8 @@ class SharedLook:
     """A store whose newest runs of some tasks are read once.
 
     It lives as long as one answer: its parts then speak of the same runs, also while others are
-    being written, and a store that cannot answer is asked once. What it does not hold is asked of
-    the store.
+    being written, and a store that cannot answer is asked once. What it does not hold, such as
+    older runs and those of other tasks, is asked of the store.
     """
 
     def __init__(self, store: ReceiptStore, since: Mapping[str, datetime]) -> None:
@@ -53,12 +53,18 @@ class SharedLook:
         return self._store.load(task, run_id)
 
     def list_runs(self, task: str, n: int = 20) -> Found:
-        """The newest runs, from the look if it holds so many."""
-        if task in self._since:
-            found = self._look(task)
-            if len(found) >= n:
-                return select(found, found.unreadable, limit=n)
-        return self._store.list_runs(task, n)
+        """The newest runs: from the look, and where it holds too few, older ones of the store."""
+        if task not in self._since:
+            return self._store.list_runs(task, n)
+        look = self._look(task)
+        if len(look) >= n:
+            return select(look, look.unreadable, limit=n)
+        found = self._store.list_runs(task, n)
+        older = [run for run in found if run.started_at < self._since[task]]
+        unreadable = dict.fromkeys([*look.unreadable, *found.unreadable])
+        together = select([*look, *older], unreadable, limit=n)
+        # Runs that came in since the look may have pushed out older ones, which it cannot know.
+        return found if len(together) < n <= len(found) else together
 
     def search(
         self,
