@@ -36,6 +36,6 @@ def test_the_reference_names_every_key_and_no_other() -> None:
     rows = page.split("## Keys")[1].split("## Which batch")[0]
     assert re.findall(r"^\| `(\w+)` \|", rows, re.MULTILINE) == [
         *("task", "variables", "wait", "poll", "max_age", "on_failed"),
-        *("optional", "allow_unknown"),
+        *("optional", "allow_unknown", "windows", "schedule"),
     ]
     assert set(KEYS) == set(re.findall(r"^\| `(\w+)` \|", rows, re.MULTILINE))
