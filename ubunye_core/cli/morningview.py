@@ -53,6 +53,7 @@ def show_morning(answer: Morning, place: Place, *, days: int) -> None:
             for each in needing
         ]
         _titled(f"To look at; success and p95 of the last {days} days", _TASKS, rows)
+        _say_how_to_close([run for each in needing for run in each.health.stuck])
     rows_of_windows = [
         (each.task, *row) for each in answer.tasks for row in _rows(_lines(each, answer))
     ]
@@ -64,7 +65,8 @@ def show_morning(answer: Morning, place: Place, *, days: int) -> None:
         say(f"\n{_in_one_line(f'Well ({len(well)}): ', [_well(each) for each in well])}")
     bare = [each.task for each in answer.tasks if each.windows is None]
     if bare:
-        say(_in_one_line("No schedule is known, so nothing is told of the windows of ", bare))
+        begin = "No schedule is known, so nothing is told of the windows of "
+        say(_in_one_line(begin if well else f"\n{begin}", bare))
     if place.remark:
         say(place.remark)
     told = [answer.reason, *(each.reason for each in needing)]
@@ -74,6 +76,12 @@ def show_morning(answer: Morning, place: Place, *, days: int) -> None:
 def _titled(title: str, columns: Sequence[str], rows: Sequence[tuple[str, ...]]) -> None:
     say(f"\n{title}:")
     table(columns, rows, folds=("more runs", "batch", "took", "by", "why"), plain_width=_WIDTH)
+
+
+def _say_how_to_close(stuck: Sequence[str]) -> None:
+    if stuck:
+        run, which = (stuck[0], "it") if len(stuck) == 1 else ("RUN", "a stuck run")
+        say(f"Try: 'ubunye-runs close {run} --reason TEXT', if {which} is dead.")
 
 
 def _why(each: MorningTask) -> str:

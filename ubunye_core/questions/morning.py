@@ -216,7 +216,7 @@ class _Told:
         return MorningTask(
             task=task,
             verdict=together(verdicts),
-            reason=_why(health, windows, [*stats.unreadable, *doubtful]),
+            reason=_why(health, windows, stats, [*stats.unreadable, *doubtful]),
             health=health,
             windows=windows,
             stats=stats,
@@ -298,16 +298,24 @@ def _reach(
     return reach
 
 
-def _why(health: TaskHealth, windows: Windows | None, doubtful: Sequence[Unreadable]) -> str:
+def _why(
+    health: TaskHealth,
+    windows: Windows | None,
+    stats: TaskStats,
+    doubtful: Sequence[Unreadable],
+) -> str:
     """What is wrong with a task, or why it is well."""
-    parts = [] if health else [health.reason.removeprefix(f"{health.task}: ").rstrip(".")]
+    # Of a task that never ran, the numbers also say which one may have been meant.
+    ill = stats.reason if stats.reason.startswith(health.reason) else health.reason
+    parts = [] if health else [ill.removeprefix(f"{health.task}: ").rstrip(".")]
     if windows is not None and windows.retryable:
         parts.append(windows.reason.rstrip("."))
     elif windows is not None and not windows:
         parts.append(f"windows: {', '.join(_counted(windows.windows))}")
     if doubtful and not any(named(doubtful[:1]) in part for part in parts):
         parts.append(f"not all of its runs can be read: {named(doubtful)}")
-    return f"{'; '.join(dict.fromkeys(parts))}." if parts else health.reason
+    text = "; ".join(dict.fromkeys(parts))
+    return health.reason if not text else text if text.endswith("?") else f"{text}."
 
 
 def _counted(windows: Sequence[WindowAnswer]) -> Iterator[str]:

@@ -234,4 +234,6 @@ def test_stale_and_stuck_are_told(ask, keep):
     now = ("--now", "2026-10-31T12:00:00Z")
     (task,) = json_of(ask("morning", LOAD, "--max-age", "2d", *now, "--json"), 1)["tasks"]
     assert (task["health"]["stale"], task["health"]["stuck"]) == (True, ["r-2"])
+    shown = ask("morning", LOAD, *now).out
+    assert "Try: 'ubunye-runs close r-2 --reason TEXT', if it is dead." in shown
     assert ask("morning", LOAD, "--stuck-after", "1d", *now).code == 0

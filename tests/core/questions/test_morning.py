@@ -34,6 +34,7 @@ from ubunye_core.stores import FileStore, MemoryStore
 
 CALC, SEND = "pay/monthly/calc", "pay/monthly/send"
 DAY = timedelta(days=1)
+MEANT = f"Did you mean {CALC}?"
 SINCE = "2026-10-09T12:00:00Z"
 CALC_NIGHTLY = ToCatchUp(task=CALC, schedule=NIGHTLY, retention="30d")
 
@@ -217,6 +218,13 @@ def test_where_no_task_fits_it_is_unknown(store: ReceiptStore) -> None:
     answer = asked(store, "pay/*/*", schedules=[])
     assert answer.verdict is Verdict.UNKNOWN
     assert "No task in" in answer.tasks[0].reason
+
+
+def test_a_task_that_never_ran_is_told_with_the_one_that_was_meant(store: ReceiptStore) -> None:
+    put(store, *the_morning())
+    answer = asked(store, "pay/monthly/calk")
+    assert answer.verdict is Verdict.UNKNOWN
+    assert answer.tasks[0].reason.endswith(f"has never run, as far as the store knows. {MEANT}")
 
 
 def test_an_unreadable_receipt_is_unknown_and_named(tmp_path: Path) -> None:
