@@ -15,6 +15,8 @@ from ubunye_core import (
     Health,
     IfHeld,
     ImportedLedger,
+    Morning,
+    MorningTask,
     OnFailed,
     Override,
     Patience,
@@ -53,11 +55,13 @@ from ubunye_core import (
     import_ledger,
     job_health,
     may_run,
+    morning,
     open_store,
     overrides_of,
     prune_store,
     read_policy,
     read_requirements,
+    read_tasks,
     record_run,
     repair_store,
     require,
@@ -263,6 +267,16 @@ def count_runs() -> bool:
         rate: float | None = task.success_rate
         print(rate, took is None or took.p95, task.trend is Trend.RISING, task.windows_failed)
     return bool(found)
+
+
+def tell_the_morning() -> bool:
+    answer: Morning = morning("pay/*/*", schedules=read_tasks("tasks"), store=store, since="3d")
+    task: MorningTask
+    for task in answer.tasks:
+        for each in task.to_tell:
+            planned = answer.planned(task.task, each)
+            print(each.window.name, planned is not None and planned.action)
+    return bool(answer)
 
 
 from_ledger: ImportedLedger = import_ledger(
