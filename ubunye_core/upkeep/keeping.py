@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from ubunye_core.batch import comparable
@@ -30,6 +30,8 @@ class Facts:
     """The runs of other tasks that were evidence for it, each by task and run id."""
     is_impossible: bool
     """It has a time that no clock has reached, so no question believes it."""
+    status_then: Status | None
+    """As it looked at the instant that the prune counts from; None if it had not started."""
 
     @property
     def run_id(self) -> str:
@@ -51,16 +53,26 @@ class Facts:
                 (pin.task, pin.run_id) for pin in receipt.upstreams if pin.task != receipt.task
             ),
             is_impossible=moment.is_impossible(receipt),
+            status_then=None if moment.hides(receipt) else moment.as_it_looked(receipt).status,
         )
 
 
 def kept_of_task(runs: Iterable[Facts], cut: datetime) -> dict[str, str]:
     """The runs of one task that stay, pins aside, each with the reason, by their ids.
 
+    Those that are needed for what the store answers now, and for what it answered at the instant
+    that the prune counts from: a run that ended later was running then.
+
     Args:
         runs: All its runs.
         cut: What ended earlier is old.
     """
+    now = list(runs)
+    then = [replace(run, status=run.status_then) for run in now if run.status_then is not None]
+    return _kept(now, cut) if then == now else _kept(then, cut) | _kept(now, cut)
+
+
+def _kept(runs: list[Facts], cut: datetime) -> dict[str, str]:
     newest_first = sorted(runs, key=lambda run: run.order, reverse=True)
     believed = [run for run in newest_first if not run.is_impossible]
     kept: dict[str, str] = {}

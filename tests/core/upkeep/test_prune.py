@@ -252,6 +252,17 @@ def test_a_receipt_from_the_future_is_no_last_success() -> None:
     assert ids(store) == {"last", "future"}
 
 
+def test_a_prune_as_of_the_past_keeps_what_was_the_last_success_then() -> None:
+    store = MemoryStore()
+    older = an_old(10, "older")
+    ended_later = a_run(ago=timedelta(0), took=5 * DAY, run_id="later")
+    started_later = a_run(ago=-DAY, run_id="unseen")
+    for run in (older, an_old(20, "oldest"), ended_later, started_later):
+        store.save(run)
+    assert pruned(store, older_than="1d").goes == 1
+    assert ids(store) == {"older", "later", "unseen"}
+
+
 def test_a_store_that_cannot_remove_is_refused_before_it_is_read() -> None:
     store = FourMethods(MemoryStore())
     with pytest.raises(ConfigError, match="no way to remove receipts"):
