@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.receipt import Receipt, Status
+from ubunye_core.stores.capabilities import RUNS_READ
 from ubunye_core.stores.protocol import Found, ReceiptStore
 from ubunye_core.stores.select import select
 
 _FROM_THE_LOOK = frozenset({"summaries"})
 """What the store may tell in another way, and the look holds already."""
+
+
+@dataclass(frozen=True)
+class _Look:
+    found: Found
+    is_whole: bool
+    """Whether the task has no other runs."""
 
 
 class SharedLook:
@@ -31,7 +40,7 @@ class SharedLook:
             since: The tasks, and from which start on their runs are read.
         """
         self._store, self._since = store, since
-        self._found: dict[str, Found | StoreUnavailableError] = {}
+        self._looks: dict[str, _Look | StoreUnavailableError] = {}
 
     def __getattr__(self, name: str) -> Any:
         """What else the store offers."""
@@ -53,18 +62,12 @@ class SharedLook:
         return self._store.load(task, run_id)
 
     def list_runs(self, task: str, n: int = 20) -> Found:
-        """The newest runs: from the look, and where it holds too few, older ones of the store."""
-        if task not in self._since:
-            return self._store.list_runs(task, n)
-        look = self._look(task)
-        if len(look) >= n:
-            return select(look, look.unreadable, limit=n)
-        found = self._store.list_runs(task, n)
-        older = [run for run in found if run.started_at < self._since[task]]
-        unreadable = dict.fromkeys([*look.unreadable, *found.unreadable])
-        together = select([*look, *older], unreadable, limit=n)
-        # Runs that came in since the look may have pushed out older ones, which it cannot know.
-        return found if len(together) < n <= len(found) else together
+        """The newest runs, from the look if it holds so many, or all there are."""
+        if task in self._since:
+            look = self._look(task)
+            if len(look.found) >= n or look.is_whole:
+                return select(look.found, look.found.unreadable, limit=n)
+        return self._store.list_runs(task, n)
 
     def search(
         self,
@@ -76,20 +79,33 @@ class SharedLook:
         limit: int | None = None,
     ) -> Found:
         """The runs that fit, from the look if it reaches back so far."""
-        if task is None or since is None or task not in self._since or since < self._since[task]:
-            return self._store.search(task, status, since, batch=batch, limit=limit)
-        found = self._look(task)
-        return select(found, found.unreadable, status=status, since=since, batch=batch, limit=limit)
+        if task is not None and task in self._since:
+            look, first = self._look(task), self._since[task]
+            if look.is_whole or (since is not None and since >= first):
+                return select(
+                    look.found, look.found.unreadable, status=status, since=since, batch=batch,
+                    limit=limit,
+                )  # fmt: skip
+        return self._store.search(task, status, since, batch=batch, limit=limit)
 
-    def _look(self, task: str) -> Found:
+    def _look(self, task: str) -> _Look:
         """The runs of a task, as they were when they were looked at first."""
-        known = self._found.get(task)
+        known = self._looks.get(task)
         if known is None:
             try:
-                known = self._store.search(task, since=self._since[task])
+                known = self._looked(task)
             except StoreUnavailableError as error:
                 known = error
-            self._found[task] = known
+            self._looks[task] = known
         if isinstance(known, StoreUnavailableError):
             raise known
         return known
+
+    def _looked(self, task: str) -> _Look:
+        """The runs that health looks at; or all of the period, where these are more."""
+        newest = self._store.list_runs(task, RUNS_READ)
+        if len(newest) < RUNS_READ:
+            return _Look(newest, is_whole=True)
+        if newest[-1].started_at < self._since[task]:
+            return _Look(newest, is_whole=False)
+        return _Look(self._store.search(task, since=self._since[task]), is_whole=False)

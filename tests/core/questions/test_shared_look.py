@@ -17,7 +17,9 @@ def looked(store: ReceiptStore) -> SharedLook:
     return SharedLook(store, {CALC: NOW - WEEK})
 
 
-def test_it_answers_as_the_store_does(store: ReceiptStore) -> None:
+@pytest.mark.parametrize("more", [1, 44, 60])
+def test_it_answers_as_the_store_does(store: ReceiptStore, more: int) -> None:
+    put(store, *(a_run(ago=4 * DAY + n * HOUR, run_id=f"m-{n}") for n in range(more)))
     put(
         store, *(a_run(ago=n * HOUR, run_id=f"r-{n}") for n in range(1, 6)),
         a_run("error", ago=3 * DAY, run_id="e-1"), a_run(ago=8 * DAY, run_id="old"),
@@ -49,22 +51,25 @@ def test_what_comes_in_after_the_look_is_not_seen_in_any_part(store: ReceiptStor
     assert [run.run_id for run in looked(store).list_runs(CALC)] == ["new", "r-1", "old"]
 
 
-def test_older_runs_that_new_ones_pushed_out_are_never_taken_for_none(store: ReceiptStore) -> None:
-    put(store, a_run(ago=DAY, run_id="r-1"), a_run(ago=9 * DAY, run_id="old"))
-    look = looked(store)
-    look.search(CALC, since=NOW - WEEK)
-    put(store, a_run(ago=HOUR, run_id="new"))
-    assert len(look.list_runs(CALC, 2)) == 2
-
-
-def test_the_store_is_searched_once(store: ReceiptStore) -> None:
-    put(store, *(a_run(ago=n * timedelta(minutes=1), run_id=f"r-{n}") for n in range(5)))
+def test_the_store_is_asked_once_for_few_runs_and_twice_for_many(store: ReceiptStore) -> None:
+    minute = timedelta(minutes=1)
+    put(store, *(a_run(ago=n * minute, run_id=f"r-{n}") for n in range(5)))
     counting = FourMethods(store)
-    look = looked(counting)  # type: ignore[arg-type]
-    for _ in range(3):
-        assert len(look.search(CALC, since=NOW - DAY)) == 5
-        assert len(look.list_runs(CALC, 5)) == 5
-    assert counting.calls == ["search any"]
+
+    def ask(look: SharedLook, runs: int) -> None:
+        counting.calls.clear()
+        for _ in range(3):
+            assert len(look.search(CALC, since=NOW - DAY)) == runs
+            assert len(look.list_runs(CALC, 5)) == 5
+
+    ask(looked(counting), 5)  # type: ignore[arg-type]
+    assert counting.calls == ["list_runs 50"]
+    put(store, *(a_run(ago=8 * DAY + n * minute, run_id=f"o-{n}") for n in range(60)))
+    ask(looked(counting), 5)  # type: ignore[arg-type]
+    assert counting.calls == ["list_runs 50"]
+    put(store, *(a_run(ago=n * minute, run_id=f"n-{n}") for n in range(60)))
+    ask(looked(counting), 65)  # type: ignore[arg-type]
+    assert counting.calls == ["list_runs 50", "search any"]
 
 
 def test_it_offers_what_the_store_offers_but_what_it_tells_itself(store: ReceiptStore) -> None:
@@ -74,8 +79,10 @@ def test_it_offers_what_the_store_offers_but_what_it_tells_itself(store: Receipt
     assert not hasattr(looked(FourMethods(store)), "tasks")  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("more", [1, 49, 60])
 @pytest.mark.parametrize("run_id", ["broken", "00000000-0000-7000-8000-000000000000"])
-def test_damage_is_told_as_the_store_tells_it(files: ReceiptStore, run_id: str) -> None:
+def test_damage_is_told_as_the_store_tells_it(files: ReceiptStore, run_id: str, more: int) -> None:
+    put(files, *(a_run(ago=n * HOUR, run_id=f"m-{n}") for n in range(more)))
     put(files, a_run(), a_run(ago=9 * DAY))
     (files.root / CALC / f"{run_id}.json").write_text("{")  # type: ignore[attr-defined]
     look = looked(files)
