@@ -152,7 +152,12 @@ class MissedWindowsOperator(BaseOperator):
         self.store, self.store_conn_id = store, store_conn_id
 
     def execute(self, context: Any) -> list[dict[str, Any]]:
-        """Ask once."""
+        """Ask once.
+
+        Raises:
+            AirflowException: windows were missed, or it cannot be told now whether they were.
+            AirflowFailException: an argument or the config is wrong; Airflow does not retry.
+        """
         try:
             given = self._to_catch_up()
             store = ReceiptStoreHook(self.store_conn_id, store=self.store).get_conn()

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ubunye_core.batch import shown
-from ubunye_core.names import near
 from ubunye_core.questions.answer import MEND, Moment, Verdict, named, view
 from ubunye_core.questions.requirements import OnFailed, Requirement
 from ubunye_core.questions.symptoms import Limits
-from ubunye_core.questions.tasks import known_tasks
+from ubunye_core.questions.tasks import did_you_mean
 from ubunye_core.questions.window_state import EARLY, Expected, Judge, WindowAnswer, WindowState
 from ubunye_core.questions.windows import runs_by_window
 from ubunye_core.receipt import Receipt, Status, Window
@@ -136,12 +135,11 @@ def _counts(run: Receipt, requirement: Requirement, moment: Moment) -> bool:
 def _of_unknown(
     requirement: Requirement, task: str, reason: str, store: ReceiptStore
 ) -> EveryWindow:
-    close = near(task, known_tasks(store) or ())
-    hint = f" Did you mean {' or '.join(close)}?" if close else ""
     return EveryWindow(
         verdict=Verdict.FAIL,
-        reason=f"{reason} {task} is unknown: the store has no run of it.{hint} Try: check the name "
-        "and the store; 'allow_unknown: true' waits for a task that has never run.",
+        reason=f"{reason} {task} is unknown: the store has no run of it."
+        f"{did_you_mean(task, store)} Try: check the name and the store; 'allow_unknown: true' "
+        "waits for a task that has never run.",
         decided=not requirement.allow_unknown,
     )
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from ubunye_core.errors import ConfigError, StoreUnavailableError
-from ubunye_core.names import check_task_or_pattern, is_pattern, near
+from ubunye_core.names import check_task_or_pattern, is_pattern
 from ubunye_core.questions.answer import MEND, Moment, Verdict, named, together, unavailable, view
 from ubunye_core.questions.symptoms import Limits
 from ubunye_core.questions.tally import (
@@ -20,7 +20,7 @@ from ubunye_core.questions.tally import (
     durations,
     longest_failing_streak,
 )
-from ubunye_core.questions.tasks import fitting_tasks, known_tasks
+from ubunye_core.questions.tasks import did_you_mean, fitting_tasks
 from ubunye_core.receipt import Receipt
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
@@ -192,8 +192,7 @@ def _stats_of(task: str, store: ReceiptStore, moment: Moment, days: int) -> Task
         found = store.search(task, since=moment.now - days * _DAY)
         seen = view(found, found.unreadable, moment)
         if not seen.receipts and not seen.unreadable and not _has_run(task, store):
-            close = near(task, known_tasks(store) or ())
-            hint = f" Did you mean {' or '.join(close)}?" if close else ""
+            hint = did_you_mean(task, store)
             reason = f"{task} has never run, as far as the store knows.{hint}"
             return TaskStats(task=task, verdict=Verdict.UNKNOWN, reason=reason)
     except StoreUnavailableError as error:

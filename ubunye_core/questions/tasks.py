@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ubunye_core.errors import ConfigError
-from ubunye_core.names import fits
+from ubunye_core.names import fits, near
 from ubunye_core.stores.protocol import ReceiptStore
 
 
@@ -30,3 +30,13 @@ def fitting_tasks(pattern: str, store: ReceiptStore) -> list[str]:
             hint="Name each task.",
         )
     return [task for task in known if fits(task, pattern)]
+
+
+def did_you_mean(task: str, store: ReceiptStore) -> str:
+    """A question to put behind a sentence: which task of the store may be meant; empty if none.
+
+    Raises:
+        StoreUnavailableError: its tasks could not be listed now.
+    """
+    close = near(task, known_tasks(store) or ())
+    return f" Did you mean {' or '.join(close)}?" if close else ""

@@ -50,7 +50,7 @@ def runs_since(
     asked = Summed(since=since, until=moment.now, variables=variables, rows=rows)
     tell: Callable[[str, Summed], Summaries] | None = getattr(store, "summaries", None)
     known = None if tell is None else tell(task, asked)
-    found = known or in_short(store.search(task, since=since), asked)
+    found = in_short(store.search(task, since=since), asked) if known is None else known
     seen = view(found.others, found.others.unreadable, moment)
     return RunsSeen(found.successes, seen.receipts, seen.unreadable)
 

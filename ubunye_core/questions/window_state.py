@@ -17,7 +17,6 @@ from ubunye_core.stores.select import could_be_since
 from ubunye_core.stores.successes import Success, rows_of
 from ubunye_core.times import in_words, to_the_second
 
-_NO_LIMITS = (None, None, None)
 EARLY = timedelta(days=1)
 """How long before its window begins a run for it may have started."""
 RUNS_TO_JUDGE_BY = 10

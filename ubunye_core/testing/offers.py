@@ -145,7 +145,7 @@ class Offers:
                 receipt = replace(receipt, outputs=wrote)
                 if receipt.status.is_final:
                     receipt = replace(receipt, ended_at=ended_at if seed != 2 else None)
-                store.save(replace(receipt, run_id=f"{receipt.run_id}"))
+                store.save(receipt)
         store.save(a_receipt(task="pay/monthly/send"))
         names = {("month", "2026-10"): 1, ("region", "eu"): 2, ("month", "***"): 3}
         for since in (at(-60), at(4), at(9)):

@@ -146,7 +146,7 @@ def test_a_task_that_requires_nothing_has_no_requirements(tmp_path: Path) -> Non
         ("  requires:\n    - task:\n", "line 16: 'task' is not a single value"),
         (
             "  requires:\n    - task: a/b/c\n      windows: all\n",
-            "line 17: The requirement on a/b/c",
+            "line 17: The requirement on a/b/c needs 'windows' and 'schedule'",
         ),
         ("  requires:\n    - task: a/b/c\n      evidence: outputs\n", "line 17: 'evidence' is no"),
         ("  requires:\n    - task: a/b/c\n      wiat: 2h\n", "line 17: 'wiat' is not a known key"),

@@ -93,11 +93,12 @@ def look_for(
 ) -> tuple[int, int]:
     """Look for so long, then on until enough was seen, which takes a busy machine longer.
 
-    How many looks there were, and how many of them saw less than a whole receipt.
+    How many looks there were, and how many of them saw less than a whole receipt. After a minute it
+    is never enough.
     """
     looks = torn = 0
-    until = time.monotonic() + seconds
-    while time.monotonic() < until or not enough(looks, torn):
+    began = time.monotonic()
+    while (took := time.monotonic() - began) < seconds or (took < 60 and not enough(looks, torn)):
         looks += 1
         try:
             torn += not is_whole(store.load(A_TASK, "big"))

@@ -56,7 +56,11 @@ class Clocks:
 
     @property
     def zone(self) -> ZoneInfo:
-        """The zone itself."""
+        """The zone itself.
+
+        Raises:
+            ConfigError: there is no such zone.
+        """
         try:
             return ZoneInfo(self.time_zone)
         except (ZoneInfoNotFoundError, ValueError, OSError) as error:
