@@ -19,7 +19,7 @@ from ubunye_core.stores.url import store_of
 from ubunye_core.times import LONGEST, instant
 from ubunye_core.upkeep.ledger.clocks import Clocks, NoSuchTimeError
 from ubunye_core.upkeep.ledger.importing import Told
-from ubunye_core.upkeep.ledger.lines import REFUSED, masked_json, trigger_as_text
+from ubunye_core.upkeep.ledger.lines import REFUSED, masked_fields, trigger_as_text
 from ubunye_core.upkeep.ledger.runs import KEPT_AS
 from ubunye_core.upkeep.reading import receipts_of
 
@@ -153,7 +153,7 @@ def _line(receipt: Receipt, window: str, clocks: Clocks, pipeline: str | None) -
     if receipt.error is not None:
         line["galat"] = receipt.error
     if isinstance(rest, Mapping):
-        line |= {name: masked_json(value, name) for name, value in rest.items() if name not in line}
+        line |= {name: each for name, each in masked_fields(rest).items() if name not in line}
     return line
 
 

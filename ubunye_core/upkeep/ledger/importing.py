@@ -9,7 +9,7 @@ from pathlib import Path
 from ubunye_core.batch import texts_of
 from ubunye_core.codec.fields import WrongFieldError
 from ubunye_core.errors import ConfigError
-from ubunye_core.masking import is_secret_name
+from ubunye_core.masking import is_secret_name, masked_value
 from ubunye_core.names import check_task, one_of
 from ubunye_core.receipt import Receipt, Status, Window
 from ubunye_core.schedules.periods import Period
@@ -122,7 +122,7 @@ def import_ledger(
     refused = sorted((*copied.refused, *copied.missing), key=lambda each: runs[each.run_id].line)
     return ImportedLedger(
         task=task,
-        pipeline=reading.pipeline,
+        pipeline=None if reading.pipeline is None else masked_value(reading.pipeline),
         target=goal.url,
         dry_run=dry_run,
         lines=read,
@@ -202,13 +202,14 @@ class _Reading:
             except WrongFieldError as error:
                 self.bad.append(BadLine(number=number, why=str(error)))
         if len(self._pipelines) > 1:
-            named = ", ".join(f"{name or '(none)'} (line {at})" for name, at in self._first())
+            named = ", ".join(f"{name} (line {at})" for name, at in self._first())
             raise ConfigError(
                 f"The ledger has lines of {len(self._pipelines)} pipelines: {named}.",
                 hint="Say which one is the task: --pipeline NAME on the command line.",
             )
         if self._wanted is not None and self.of_others and not found and not self.bad:
-            raise ConfigError(f"The ledger has no line of the pipeline {self._wanted!r}.")
+            wanted = masked_value(self._wanted)
+            raise ConfigError(f"The ledger has no line of the pipeline {wanted!r}.")
         return found
 
     def _is_wanted(self, pipeline: str | None, number: int) -> bool:
@@ -218,8 +219,9 @@ class _Reading:
         self.of_others += pipeline != self._wanted
         return pipeline == self._wanted
 
-    def _first(self) -> list[tuple[str | None, int]]:
-        return list(self._pipelines.items())[:5]
+    def _first(self) -> list[tuple[str, int]]:
+        first = list(self._pipelines.items())[:5]
+        return [(masked_value(name or "(none)"), at) for name, at in first]
 
 
 class _Runs(MemoryStore):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -12,7 +12,14 @@ from pathlib import Path
 from ubunye_core.codec.fields import Fields, WrongFieldError
 from ubunye_core.codec.reading import MAX_DEPTH, parse_object
 from ubunye_core.errors import ConfigError
-from ubunye_core.masking import MASK, MAX_ERROR_TEXT, clean_text, is_secret_name, masked_text
+from ubunye_core.masking import (
+    MASK,
+    MAX_ERROR_TEXT,
+    clean_text,
+    is_secret_name,
+    masked_text,
+    masked_value,
+)
 from ubunye_core.receipt import Json, Status, TriggeredBy, TriggerKind, Window
 from ubunye_core.times import LONGEST
 from ubunye_core.upkeep.ledger.clocks import Clocks, NoSuchTimeError
@@ -31,9 +38,7 @@ STATUSES = {
     REFUSED: Status.SKIPPED,
 }
 _KINDS = {SCHEDULER: TriggerKind.SCHEDULE, **{kind.value: kind for kind in TriggerKind}}
-_WHO_HOW_WHY = re.compile(
-    r"(?P<who>.*?)\s*\((?P<kind>\w+)(?:,\s*(?:alasan|reason)\s*:\s*(?P<why>.*))?\)", re.DOTALL
-)
+_HOW_WHY = re.compile(r"\((?P<kind>\w+)(?:,\s*(?:alasan|reason)\s*:\s*|\)\Z)")
 _DEEPEST = MAX_DEPTH - 4  # what is kept of a line lies so much deeper in its receipt
 
 
@@ -126,7 +131,7 @@ def read_line(number: int, fields: Fields, clocks: Clocks) -> Line:
         triggered_by=triggered_by,
         who=None if who is None or is_told else masked_text(who),
         error=_error(fields, status),
-        rest={name: masked_json(value, name) for name, value in fields.rest().items()},
+        rest=masked_fields(fields.rest()),
     )
 
 
@@ -173,16 +178,17 @@ def trigger_of(text: str) -> TriggeredBy:
     kind = _KINDS.get(text.lower())
     if kind is not None:
         return TriggeredBy(kind=kind, asserted_by=ASSERTED_BY)
-    found = _WHO_HOW_WHY.fullmatch(text)
+    # A search for the first "(" that fits, and no pattern of the whole: a line may be long.
+    found = _HOW_WHY.search(text) if text.endswith(")") else None
     kind = None if found is None else _KINDS.get(found["kind"].lower())
     if found is None or kind is None:  # a name alone: no schedule signs its runs
         actor = clean_text(text) or None
         return TriggeredBy(kind=TriggerKind.MANUAL, actor=actor, asserted_by=ASSERTED_BY)
     return TriggeredBy(
         kind=kind,
-        actor=clean_text(found["who"]) or None,
+        actor=clean_text(text[: found.start()]) or None,
         asserted_by=ASSERTED_BY,
-        reason=clean_text(found["why"] or "") or None,
+        reason=clean_text(text[found.end() : -1]) or None,
     )
 
 
@@ -207,6 +213,11 @@ def _error(fields: Fields, status: Status) -> str | None:
     return (line if len(line) <= MAX_ERROR_TEXT else line[: MAX_ERROR_TEXT - 3] + "...") or None
 
 
+def masked_fields(fields: Mapping[str, Json]) -> dict[str, Json]:
+    """Fields without secrets, neither in their values nor in their names."""
+    return {masked_value(name): masked_json(value, name) for name, value in fields.items()}
+
+
 def masked_json(value: Json, name: str = "") -> Json:
     """A value without secrets: those of names that look secret, and those in texts."""
     if value is not None and is_secret_name(name):
@@ -217,6 +228,6 @@ def masked_json(value: Json, name: str = "") -> Json:
         case list():
             return [masked_json(each) for each in value]
         case dict():
-            return {key: masked_json(each, key) for key, each in value.items()}
+            return masked_fields(value)
         case _:
             return value

@@ -9,6 +9,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from ubunye_core.masking import masked_value
 from ubunye_core.names import is_segment
 from ubunye_core.questions.answer import CLOCK_SKEW
 from ubunye_core.receipt import Json, Receipt, Status, Window
@@ -183,8 +184,8 @@ def _kept(line: Line, run_id: str, pipeline: str | None, others: Sequence[Line])
         for each in others
     ]
     found: dict[str, Json] = {
-        "pipeline": pipeline,
-        "run_id": None if line.run_id == run_id else line.run_id,
+        "pipeline": None if pipeline is None else masked_value(pipeline),
+        "run_id": None if line.run_id == run_id else masked_value(line.run_id),
         "triggered_by": line.who,
         "fields": line.rest or None,
         "other_ends": ends or None,

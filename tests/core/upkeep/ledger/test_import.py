@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -27,6 +28,7 @@ from ubunye_core import (
     TriggerKind,
     check_upstream,
     close_run,
+    export_ledger,
     open_store,
 )
 from ubunye_core.stores import MemoryStore
@@ -301,6 +303,27 @@ def test_no_secret_of_a_line_reaches_a_receipt(store, file) -> None:
     imported(store, write(file, line))
     assert "hunter2" not in str(all_in(store))
     assert "no postgres://u:***@h/d" in str(all_in(store))
+
+
+def test_no_secret_hides_in_a_name_of_a_ledger(store, file, tmp_path) -> None:
+    secret = "postgres://u:hunter2@h/d"
+    line = a_line(secret, pipeline=secret, more={secret: 1}, **{secret: "x"})
+    done = imported(store, write(file, line, {**line, "pipeline": "b"}), pipeline=secret)
+    assert "hunter2" not in f"{all_in(store)}{done}"
+    export_ledger(tmp_path / "new.jsonl", task=LOAD, time_zone=JAKARTA, store=store)
+    assert "hunter2" not in (tmp_path / "new.jsonl").read_text()
+    assert imported(store, file, pipeline=secret).same == 1
+    for wanted in (None, f"{secret}s"):
+        with pytest.raises(ConfigError) as refused:
+            imported(store, file, pipeline=wanted)
+        assert "hunter2" not in str(refused.value)
+
+
+@pytest.mark.parametrize("who", [f"x{' ' * 500_000}x", "(a, alasan: " * 80_000], ids=["blank", "("])
+def test_a_long_text_of_who_started_a_run_is_read_at_once(store, file, who) -> None:
+    begun = time.process_time()
+    assert imported(store, write(file, a_line(triggered_by=who))).added == 1
+    assert time.process_time() - begun < 10  # a pattern that tries every place takes minutes
 
 
 def test_of_several_pipelines_one_must_be_named(store, file) -> None:
