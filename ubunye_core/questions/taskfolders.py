@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -91,13 +91,22 @@ def _files(top: Path) -> Iterator[Path]:
     def refuse(error: OSError) -> None:
         raise ConfigError(f"{error.filename} cannot be read: {error.strerror}.") from error
 
+    above = {f"{top}": frozenset((os.path.realpath(top),))}
     for folder, folders, names in os.walk(top, onerror=refuse, followlinks=True):
-        folders[:] = sorted(
-            name for name in folders if not name.startswith(".") and not _leads_back(folder, name)
-        )
+        passed, kept = above.pop(folder), []
+        for name in sorted(each for each in folders if not each.startswith(".")):
+            place = os.path.join(folder, name)
+            real = os.path.realpath(place)
+            if not _leads_back(real, passed):
+                kept.append(name)
+                above[place] = passed | {real}
+        folders[:] = kept
         yield from (Path(folder, name) for name in _FILES if name in names)
 
 
-def _leads_back(folder: str, name: str) -> bool:
-    """Whether a link in a folder leads to that folder, or to one above it."""
-    return Path(folder).resolve().is_relative_to(Path(folder, name).resolve())
+def _leads_back(folder: str, passed: Collection[str]) -> bool:
+    """Whether a folder is one that was passed on the way to it, or holds one of them.
+
+    However that way went: two folders may have links to each other.
+    """
+    return any(Path(each).is_relative_to(folder) for each in passed)

@@ -52,6 +52,18 @@ def test_links_are_followed_and_never_in_a_circle(tmp_path: Path) -> None:
     assert [each.task for each in read_tasks(top)] == ["pay/monthly/again", "pay/monthly/calc"]
 
 
+def test_folders_with_several_links_to_each_other_are_passed_once_on_each_way(
+    tmp_path: Path,
+) -> None:
+    top = tmp_path / "tasks"
+    write(top / "pay/monthly/calc", SCHEDULE)
+    for here, there in (("a", "b"), ("b", "a")):
+        (top / here).mkdir()
+        for number in range(3):
+            (top / here / f"link{number}").symlink_to(top / there)
+    assert [each.task for each in read_tasks(top)] == ["pay/monthly/calc"]
+
+
 @pytest.mark.parametrize("place", ["pay/calc", "a/pay/monthly/calc", "pay/monthly/-calc"])
 def test_receipts_yaml_where_no_task_is_is_never_left_out(tmp_path: Path, place: str) -> None:
     write(tmp_path / "pay/monthly/send", SCHEDULE)
