@@ -115,8 +115,9 @@ class MemoryStore(BaseStore):
 
     def summaries(self, task: str, asked: Summed) -> Summaries:
         """The runs of a task since an instant, its successes in short."""
+        check_task(task)
         with self._lock:
-            held = [item for item in self._documents.items() if item[0][0] == check_task(task)]
+            held = [item for item in self._documents.items() if item[0][0] == task]
         successes: list[Success] = []
         others: list[Receipt] = []
         unreadable: list[Unreadable] = []
