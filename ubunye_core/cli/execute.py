@@ -35,6 +35,7 @@ from ubunye_core.questions import (
     Verdict,
     read_requirements,
 )
+from ubunye_core.receipt import Window
 from ubunye_core.recording import Recording, Run, record_run
 from ubunye_core.stores.url import STORE_VARIABLE
 from ubunye_core.times import duration, in_iso, utc_now
@@ -72,6 +73,7 @@ class _Exec(click.Command):
     help="Run only if this task has succeeded for the same batch, the whole of it; repeatable.",
 )
 @options.config
+@options.run_window
 @options.wait
 @options.deadline
 @options.poll
@@ -88,6 +90,7 @@ def execute(
     variables: tuple[str, ...],
     required: tuple[str, ...],
     config: Path | None,
+    window: str | None,
     wait: str | None,
     deadline: str | None,
     poll: str | None,
@@ -120,7 +123,8 @@ def execute(
     both_wait = waits(guard, policy) and bool(requirements)
     if both_wait and wait is not None and deadline is None:  # one end, whatever is waited for
         deadline, wait = in_iso(utc_now() + duration(wait, what="--wait")), None
-    gate = _Gate(requirements, texts, place, wait, deadline, poll)
+    period = options.read_window(window)
+    gate = _Gate(requirements, texts, period, place, wait, deadline, poll)
     if not requirements and (wait or deadline or poll) and not waits(guard, policy):
         raise ConfigError(
             "There is nothing to wait for.", hint="Give --require, --config or --if-held wait."
@@ -132,6 +136,7 @@ def execute(
     recording = record_run(
         _task(task, named_task),
         variables=texts,
+        window=period,
         store=place.store,
         guard=guard["guard"],
         policy=config,
@@ -150,6 +155,7 @@ class _Gate:
 
     requirements: tuple[Requirement, ...]
     variables: Mapping[str, str]
+    window: Window | None
     place: Place
     wait: str | None
     deadline: str | None
@@ -157,6 +163,13 @@ class _Gate:
 
     def __post_init__(self) -> None:
         options.check_waiting(wait=self.wait, deadline=self.deadline)
+        of_windows = [each.task for each in self.requirements if each.windows is not None]
+        if of_windows and self.window is None:  # before the run is on record
+            raise ConfigError(
+                f"Every window of {of_windows[0]} is required that the window of this run needs, "
+                f"and it has none.",
+                hint="Give --window START/END.",
+            )
 
     def let_pass(self, run: Run) -> None:
         """Return when all is met, and pin what met it into the run's receipt.
@@ -171,6 +184,7 @@ class _Gate:
                 self.requirements,
                 variables=self.variables,
                 store=self.place.store,
+                window=self.window,
                 wait=self.wait,
                 deadline=self.deadline,
                 poll=self.poll,

@@ -63,6 +63,11 @@ window = click.option(
     metavar="START/END",
     help="The window of the run that asks, for requirements with 'windows: all'.",
 )
+run_window = click.option(
+    "--window",
+    metavar="START/END",
+    help="The period of data that this run is for, such as 2026-10-14/2026-10-15.",
+)
 
 
 def read_window(text: str | None) -> Window | None:

@@ -57,3 +57,31 @@ def test_a_window_is_for_requirements_in_a_file(ask, store):
     answer = ask("wait-for", CALC, "--any-batch", "--window", "2026-10-14/2026-10-15")
     assert answer.code == 2
     assert "--config" in answer.err
+
+
+DAY = ("--window", "2026-10-14/2026-10-15")
+
+
+def test_a_command_that_needs_every_window_is_run_for_a_window_of_its_own(
+    shell, store, keep, config
+):
+    quarters(keep, 0, 1, 2, 3)
+    answer = shell("exec", "pay/daily/sum", "--config", config, *DAY, "--", "echo", "summed")
+    assert (answer.code, answer.out) == (0, "summed\n")
+    (receipt,) = store.list_runs("pay/daily/sum")
+    assert receipt.window == Window(start=START, end=START + timedelta(days=1))
+    assert len(receipt.upstreams) == 4
+
+
+def test_a_command_is_not_run_while_a_window_is_missing(shell, store, keep, config):
+    quarters(keep, 0, 1, 3)
+    answer = shell("exec", "pay/daily/sum", "--config", config, *DAY, "--", "echo", "summed")
+    assert (answer.code, answer.out) == (1, "")
+    assert "2026-10-14T12:00 (missing" in answer.err
+
+
+def test_a_command_without_the_window_it_needs_leaves_no_failed_run(shell, store, config):
+    answer = shell("exec", "pay/daily/sum", "--config", config, "--", "echo", "summed")
+    assert (answer.code, answer.out) == (2, "")
+    assert "--window START/END" in answer.err
+    assert not store.list_runs("pay/daily/sum")
