@@ -72,8 +72,8 @@ test-all: ## Run every test but the soak, and check that no suite went missing
 soak: setup engine buckets ## Run the long tests: kills, races, thousands of runs
 	@$(PYTEST) -m soak --timeout 3600
 
-bench: setup engine ## Measure import times, stores and hashes (an hour; benchmarks/README.md)
-	@for file in benchmarks/{hash,hash_memory,hash_spark,imports,stores_delta}.py; do \
+bench: setup engine ## Measure imports, stores, windows and hashes (an hour; benchmarks/README.md)
+	@for file in benchmarks/{hash,hash_memory,hash_spark,imports,stores_delta,windows}.py; do \
 		$(PY) "$$file"; done
 	@$(PY) -m benchmarks.sql
 	@$(PY) -m benchmarks.stores
