@@ -9,15 +9,13 @@ import click
 from ubunye_core.cli import options
 from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.ledgeroptions import takes_ledger, telling
-from ubunye_core.cli.output import document, note, say_unreadable, say_verdict
+from ubunye_core.cli.output import document, note, note_first, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import Verdict
 from ubunye_core.times import utc_now
 from ubunye_core.upkeep import ExportedLedger, export_ledger
 from ubunye_core.upkeep.reading import count
-
-_SHOWN = 20
 
 
 @click.command("export-ledger")
@@ -82,10 +80,7 @@ def export_ledger_file(
         note(f"{verdict}  {reason}")
     else:
         say_verdict(verdict, reason)
-    for no in done.refused[:_SHOWN]:
-        note(f"Not exported: run {no.run_id}: {no.why}")
-    if len(done.refused) > _SHOWN:
-        note(f"... and {len(done.refused) - _SHOWN:,} more; --json names all.")
+    note_first([f"Not exported: run {no.run_id}: {no.why}" for no in done.refused])
     say_unreadable(done.unreadable)
     return code
 

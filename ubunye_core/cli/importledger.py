@@ -10,7 +10,7 @@ import click
 from ubunye_core.cli import options
 from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.ledgeroptions import takes_ledger, telling
-from ubunye_core.cli.output import document, note, say_verdict
+from ubunye_core.cli.output import document, note_first, say_verdict
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.masking import masked_url
 from ubunye_core.questions import Verdict
@@ -18,8 +18,6 @@ from ubunye_core.stores import Unreadable
 from ubunye_core.times import utc_now
 from ubunye_core.upkeep import ImportedLedger, import_ledger
 from ubunye_core.upkeep.reading import count
-
-_SHOWN = 20
 
 
 @click.command("import-ledger")
@@ -86,8 +84,8 @@ def import_ledger_file(
         )
         return code
     say_verdict(verdict, _reason(done))
-    _name([f"Bad: line {bad.number}: {bad.why}" for bad in done.bad])
-    _name([f"Not imported: line {no.line}, run {no.run_id}: {no.why}" for no in done.refused])
+    note_first([f"Bad: line {bad.number}: {bad.why}" for bad in done.bad])
+    note_first([f"Not imported: line {no.line}, run {no.run_id}: {no.why}" for no in done.refused])
     return code
 
 
@@ -144,10 +142,3 @@ def _at(lines: Sequence[int]) -> str:
     first = ", ".join(f"{line}" for line in lines[:5])
     more = f" and {len(lines) - 5:,} more" if len(lines) > 5 else ""
     return f"line{'' if len(lines) == 1 else 's'} {first}{more}"
-
-
-def _name(texts: Sequence[str]) -> None:
-    for text in texts[:_SHOWN]:
-        note(text)
-    if len(texts) > _SHOWN:
-        note(f"... and {len(texts) - _SHOWN:,} more; --json names all.")

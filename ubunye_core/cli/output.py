@@ -16,7 +16,7 @@ from ubunye_core.stores import Unreadable
 from ubunye_core.times import in_iso
 
 _COLOURS = {Verdict.PASS: "green", Verdict.FAIL: "red", Verdict.UNKNOWN: "yellow"}
-_SHOWN_UNREADABLE = 10
+_SHOWN, _SHOWN_UNREADABLE = 20, 10
 
 
 def document(
@@ -89,6 +89,14 @@ def say_unreadable(unreadable: Sequence[Unreadable], *, told: Sequence[str] = ()
         note(f"Unreadable: {text}")
     if len(texts) > _SHOWN_UNREADABLE:
         note(f"... and {len(texts) - _SHOWN_UNREADABLE} more that are unreadable.")
+
+
+def note_first(texts: Sequence[str]) -> None:
+    """Tell people of the first of many on standard error, and how many more there are."""
+    for text in texts[:_SHOWN]:
+        note(text)
+    if len(texts) > _SHOWN:
+        note(f"... and {len(texts) - _SHOWN:,} more; --json names all.")
 
 
 def clean(text: str) -> str:

@@ -8,7 +8,7 @@ import click
 
 from ubunye_core.cli import options
 from ubunye_core.cli.exits import ExitCode
-from ubunye_core.cli.output import document, note, say_unreadable, say_verdict
+from ubunye_core.cli.output import document, note_first, say_unreadable, say_verdict
 from ubunye_core.cli.place import find_place
 from ubunye_core.cli.progress import counting
 from ubunye_core.masking import masked_url
@@ -16,8 +16,6 @@ from ubunye_core.questions import Verdict
 from ubunye_core.times import utc_now
 from ubunye_core.upkeep import CopiedStore, NotCopied, copy_store
 from ubunye_core.upkeep.reading import count
-
-_SHOWN = 20
 
 
 @click.command()
@@ -104,7 +102,4 @@ def _as_json(runs: Sequence[NotCopied]) -> list[dict[str, str]]:
 
 
 def _name(runs: Sequence[NotCopied], head: str) -> None:
-    for each in runs[:_SHOWN]:
-        note(f"{head}: {each.task} run {each.run_id}: {each.why}")
-    if len(runs) > _SHOWN:
-        note(f"... and {len(runs) - _SHOWN:,} more; --json names all.")
+    note_first([f"{head}: {each.task} run {each.run_id}: {each.why}" for each in runs])

@@ -235,3 +235,13 @@ def test_what_the_ledger_finished_is_refused_and_a_manual_run_for_the_rest_leave
     assert run["triggered_by"]["actor"]
     assert ask("search", "--actor", run["triggered_by"]["actor"], "-n", "1").code == 0
     assert ask("may-run", LOAD, "--var", "dt=2026-10-11").code == 1
+
+
+def test_of_many_bad_lines_the_first_are_named_and_the_others_counted(ask, store, folder):
+    write(folder / "ledger_runs.jsonl", *the_morning())
+    with (folder / "ledger_runs.jsonl").open("a") as file:
+        file.write("[]\n" * 23)
+    answer = ask("import-ledger", "ledger_runs.jsonl", *IMPORT)
+    assert answer.code == 1
+    assert answer.err.count("Bad: line") == 20
+    assert "... and 3 more; --json names all." in answer.err
