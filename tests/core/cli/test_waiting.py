@@ -70,9 +70,9 @@ def test_a_deadline_ends_a_wait_whenever_it_began(shell, store):
         end = (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat()
         answer = shell(*FAST, "--deadline", end)
         assert answer.code == 1
-        if "until" in answer.out:
+        if "Waited" in answer.out:
             break
-    assert "until" in answer.out
+    assert "until the deadline" in answer.out
 
 
 def test_a_failed_upstream_ends_the_wait_at_once_where_asked(shell, store):

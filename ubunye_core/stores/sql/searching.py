@@ -28,9 +28,8 @@ from ubunye_core.stores.sql.rows import (
 )
 from ubunye_core.stores.successes import Named, Success, Summaries, Summed, in_short
 
-_FEW = 20
-"""So many rows that somebody has changed are read one by one."""
-
+_ONE_BY_ONE = 20
+"""So many rows that somebody has changed are read one by one; of more, all are searched."""
 FEW = 4
 """Runs of a batch among which its last success mostly is."""
 
@@ -118,7 +117,7 @@ class Searching:
                     successes.append(success)
                     continue
                 doubtful += 1
-                if doubtful > _FEW:
+                if doubtful > _ONE_BY_ONE:
                     wanted = Wanted(task=task, since=micros(asked.since))
                     return in_short(Found(*self.search(wanted, {}, None)), asked)
                 stored = self._one(task, run_id)
