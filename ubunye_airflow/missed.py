@@ -35,6 +35,7 @@ from ubunye_core import (
     read_requirements,
     read_schedule,
 )
+from ubunye_core.config import path_given
 
 ANSWER = "answer"
 Word = TypeVar("Word", bound=StrEnum)
@@ -233,8 +234,7 @@ class MissedWindowsOperator(BaseOperator):
         return self.on_missed == OnMissed.FAIL
 
     def _beside_dag(self, config: str) -> Path:
-        path = Path(config).expanduser()
-        return path if path.is_absolute() else Path(self.dag.fileloc).parent / path
+        return Path(self.dag.fileloc).parent / path_given(config)
 
 
 def _is_missed(planned: PlannedWindow) -> bool:

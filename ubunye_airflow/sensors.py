@@ -32,6 +32,7 @@ from ubunye_core import (
     read_requirements,
     requirements_of,
 )
+from ubunye_core.config import path_given
 
 WAIT_BEGAN = "ubunye_wait_began"
 ANY_TASK = "any/task/at_all"
@@ -234,8 +235,7 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         return replace(requirement, poll=None) if self._polls_as_told else requirement
 
     def _beside_dag(self, config: str) -> Path:
-        path = Path(config).expanduser()
-        return path if path.is_absolute() else Path(self.dag.fileloc).parent / path
+        return Path(self.dag.fileloc).parent / path_given(config)
 
     def _act(self, look: Look, context: Any, gate: Gate | None = None) -> PokeReturnValue:
         """The one place where a look becomes Airflow's: open, wait, or fail."""

@@ -107,6 +107,24 @@ def read_yaml(path: Path) -> Written:
     return _Reader(str(path)).read(node)
 
 
+def path_given(path: str | Path) -> Path:
+    """A path that somebody wrote, with ``~`` for a home folder; there may be nothing.
+
+    Raises:
+        ConfigError: nothing can be there, or nobody can look whether something is.
+    """
+    try:
+        found = Path(path).expanduser()
+        found.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return found
+    except OSError as error:
+        raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
+    except (RuntimeError, ValueError) as error:  # ~nobody; a NUL
+        raise ConfigError(f"{path} is a path of nothing.") from error
+    return found
+
+
 def _text_of(path: Path) -> str:
     try:
         if not path.is_file():

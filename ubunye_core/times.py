@@ -53,7 +53,7 @@ def instant(
     """
     try:
         moment = as_utc(value) if isinstance(value, datetime) else parse_instant(value)
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise ConfigError(
             f"{value!r} is not an instant for {what}.",
             hint=f"Write it as {forms}.",
@@ -94,6 +94,19 @@ def duration(value: timedelta | str, *, what: str = "duration") -> timedelta:
     if length > LONGEST:
         raise ConfigError(f"{value!r} is too long a time for {what}.")
     return length
+
+
+def check_format(text: str) -> str:
+    """A format as for ``strftime``.
+
+    Raises:
+        ConfigError: nothing can be written by it.
+    """
+    try:
+        datetime(2026, 10, 15, tzinfo=UTC).strftime(text)
+    except (ValueError, TypeError) as error:  # half a character; no text
+        raise ConfigError(f"{text!r} is no format.", hint="Write it as %Y-%m-%d.") from error
+    return text
 
 
 def instant_or_ago(value: datetime | str | timedelta, now: datetime, *, what: str) -> datetime:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from ubunye_core.config import Written, read_yaml
+from ubunye_core.config import Written, path_given, read_yaml
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions.schedulefiles import read_weekdays
 from ubunye_core.schedules.clocks import time_of_day, zone_named
@@ -34,7 +34,7 @@ def read_maintenance(path: str | Path) -> tuple[Maintenance, ...]:
     Raises:
         ConfigError: it cannot be read, or an entry is wrong; names file and line.
     """
-    file = Path(path).expanduser()
+    file = path_given(path)
     entries = read_yaml(file).entries(file.name, known=("maintenance",))
     if "maintenance" not in entries:
         raise ConfigError(f"{file} has no 'maintenance'.", hint="Write a list of it, or [].")

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from ubunye_core.config import Written, read_yaml
+from ubunye_core.config import Written, path_given, read_yaml
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions.taskfiles import RECEIPTS_FILE, RECEIPTS_KEYS, files_of
 from ubunye_core.schedules import Calendar, Schedule
@@ -64,7 +64,7 @@ def read_calendar(path: str | Path) -> Calendar:
         ConfigError: it cannot be read, or an entry is wrong; names file and line.
         MissingExtraError: a country is named, and the package ``holidays`` is not installed.
     """
-    return _calendar(read_yaml(Path(path).expanduser()))
+    return _calendar(read_yaml(path_given(path)))
 
 
 def _schedule(written: Written, folder: Path) -> Schedule:
@@ -85,7 +85,10 @@ def _value(key: str, entry: Written, folder: Path) -> Any:
         text = entry.text("'min_rows'")
         if not text.isdecimal():
             raise entry.wrong(f"'min_rows' is {text}, which is no number of rows.")
-        return int(text)
+        try:
+            return int(text)
+        except ValueError as error:  # thousands of digits
+            raise entry.wrong("'min_rows' is more rows than anything has.") from error
     if key == "calendar":
         if isinstance(entry.value, str):
             return read_calendar(folder / entry.text("'calendar'"))

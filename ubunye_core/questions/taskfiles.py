@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ubunye_core.config import Written, read_yaml
+from ubunye_core.config import Written, path_given, read_yaml
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions.requirements import KEYS, Requirement
 
@@ -59,7 +59,7 @@ def files_of(path: str | Path) -> list[Path]:
     Raises:
         ConfigError: there are none.
     """
-    given = Path(path).expanduser()
+    given = path_given(path)
     folder = given if given.is_dir() else given.parent
     files = {folder / CONFIG_FILE, folder / RECEIPTS_FILE}
     if not given.is_dir():

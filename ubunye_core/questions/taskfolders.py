@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 from datetime import timedelta
 from pathlib import Path
 
+from ubunye_core.config import path_given
 from ubunye_core.errors import ConfigError
 from ubunye_core.names import is_task
 from ubunye_core.questions.planned import ToCatchUp
@@ -50,7 +51,7 @@ def read_tasks(
         ConfigError: it holds no task, a ``receipts.yaml`` stands where no task is, or something
             of a file is wrong.
     """
-    top = Path(folder).expanduser()
+    top = path_given(folder)
     found: dict[str, Path] = {}
     for file in _files(top):
         task = file.parent.relative_to(top).as_posix()
@@ -75,7 +76,7 @@ def is_of_one_task(path: str | Path) -> bool:
     Raises:
         ConfigError: there is nothing.
     """
-    given = Path(path).expanduser()
+    given = path_given(path)
     if not given.exists():
         raise ConfigError(f"{given} does not exist.", hint="Name a folder of tasks.")
     return not given.is_dir() or any((given / name).is_file() for name in _FILES)

@@ -87,8 +87,9 @@ class Maintenance:
             )
         if self.takes is not None:
             raise ConfigError("'takes' goes with 'cron'; 'from' has its 'to'.")
-        if not self.days or not self.days <= EVERY_DAY:
+        if not self.days or not EVERY_DAY.issuperset(self.days):
             raise ConfigError("'days' names no day of the week.", hint="Leave it out for all.")
+        self._set("days", frozenset(self.days))
         begin = time_of_day(self.from_, what="from")
         whole_day = self.to == END_OF_DAY
         end = time() if whole_day else time_of_day(self.to, what="to")
@@ -157,6 +158,6 @@ def first_instant(value: datetime | date | str, zone: ZoneInfo, what: str) -> da
         day = date.fromisoformat(value) if isinstance(value, str) else value
     except ValueError:
         return instant(str(value), what=what, forms="2026-10-15 or 2026-10-15T06:00:00+07:00")
-    if isinstance(day, datetime):
+    if isinstance(day, datetime) or not isinstance(day, date):
         return instant(day, what=what)
     return instant(datetime(day.year, day.month, day.day, tzinfo=zone), what=what)

@@ -15,7 +15,7 @@ from ubunye_core.names import one_of
 from ubunye_core.schedules.calendar import Calendar
 from ubunye_core.schedules.firings import Cron, Firings, Interval
 from ubunye_core.schedules.periods import Names, Period, boundaries, reach_of
-from ubunye_core.times import as_utc, duration, instant, to_the_second
+from ubunye_core.times import as_utc, check_format, duration, instant, to_the_second
 
 MOST_WINDOWS = 200_000
 """So many may be due in a period that is asked for: twenty years of an hourly schedule."""
@@ -117,6 +117,8 @@ class Schedule:
                 self._set(name, duration(value, what=name))
         if self.format is not None and self.variable is None:
             raise ConfigError("A schedule has a 'format' and no 'variable'.")
+        if self.format is not None:
+            check_format(self.format)
         if self.cron is not None:
             self._set("firings", Cron(self.cron, self.zone))
         elif self.every is not None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from ubunye_core import ConfigError
+from ubunye_core import ConfigError, read_tasks
+from ubunye_core.questions.maintenancefiles import read_maintenance
+from ubunye_core.questions.policyfiles import read_policy
 from ubunye_core.questions.schedulefiles import read_calendar, read_schedule
 from ubunye_core.questions.taskfiles import read_requirements
 from ubunye_core.schedules import Of, Period, Schedule
@@ -94,6 +97,7 @@ def test_requirements_and_a_schedule_stand_side_by_side(tmp_path: Path) -> None:
         ("schedule:\n  every: 6h\n  format: '%Y'\n", 3, "no 'variable'"),
         ("schedule:\n  every: 6h\n  retention: 30d\n", 3, "not a known key"),
         ("schedule:\n  every: 6h\n  min_rows: many\n", 3, "no number"),
+        (f"schedule:\n  every: 6h\n  min_rows: {'9' * 5000}\n", 3, "more rows than anything"),
         ("schedule:\n  every: 6h\n  calendar:\n    business_days: [funday]\n", 4, "no day"),
         ("schedule:\n  every: 6h\n  calendar:\n    holidays: [25.12.2026]\n", 4, "no day"),
         ("schedule:\n  every: 6h\n  calendar:\n    country: XX\n", 4, "No holidays are known"),
@@ -110,3 +114,19 @@ def test_a_mistake_is_named_with_its_line(tmp_path: Path, text: str, line: int, 
     with pytest.raises(ConfigError, match=why) as refused:
         read_schedule(path)
     assert f"{path}, line {line}: " in str(refused.value)
+
+
+@pytest.mark.parametrize("path", ["~nobody-has-this-name/task", "a\0b", "a" * 5000])
+@pytest.mark.parametrize(
+    "read",
+    [read_schedule, read_calendar, read_requirements, read_policy, read_maintenance, read_tasks],
+)
+def test_a_path_where_nothing_can_be_is_refused(path: str, read: Callable[[str], object]) -> None:
+    with pytest.raises(ConfigError):
+        read(path)
+
+
+def test_a_schedule_beside_a_file_is_refused_where_nothing_can_be(tmp_path: Path) -> None:
+    path = written(tmp_path, f"requires: [{{task: a/b/c, windows: all, schedule: {'a' * 5000}}}]")
+    with pytest.raises(ConfigError, match="name too long"):
+        read_requirements(path)

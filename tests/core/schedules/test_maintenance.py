@@ -110,6 +110,8 @@ def test_it_takes_place_only_while_it_is_valid() -> None:
         ({"from_": "00:00", "to": "01:00", "takes": "1h"}, "goes with 'cron'"),
         ({"from_": "00:00", "to": "01:00", "days": frozenset()}, "no day of the week"),
         ({"from_": "00:00", "to": "01:00", "days": frozenset({7})}, "no day of the week"),
+        ({"from_": "00:00", "to": "01:00", "days": ["mon"]}, "no day of the week"),
+        ({"from_": "00:00", "to": "01:00", "start": 5}, "not an instant for start"),
         ({"from_": "00:00", "to": "01:00", "time_zone": "Mars/Base"}, "no time zone"),
         ({"from_": "00:00", "to": "01:00", "start": "soon"}, "not an instant for start"),
         (

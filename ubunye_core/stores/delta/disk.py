@@ -26,8 +26,10 @@ def commit_without_content(root: Path, first: int, last: int) -> str | None:
 
 def first_commit(root: Path) -> int:
     """The lowest version whose commit is in the log."""
-    found = [name for name in os.listdir(root / LOG) if name.endswith(".json")]
-    return min((int(name[:-5]) for name in found if name[:-5].isdigit()), default=0)
+    found = [name[:-5] for name in os.listdir(root / LOG) if name.endswith(".json")]
+    return min(
+        (int(name[:-5]) for name in found if name[:-5].isascii() and name[:-5].isdigit()), default=0
+    )
 
 
 def put_to_disk(root: Path, first: int, last: int) -> None:

@@ -227,7 +227,11 @@ class Hints:
         place = self.path(FACTS)
         try:
             if stat.S_ISDIR(os.lstat(self._place).st_mode) and not os.path.islink(place):
-                return sorted(f"{FACTS}/{name}" for name in os.listdir(place) if name.isdigit())
+                return sorted(
+                    f"{FACTS}/{name}"
+                    for name in os.listdir(place)
+                    if name.isascii() and name.isdigit()
+                )
         except OSError:
             pass
         return []

@@ -7,11 +7,12 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from ubunye_core.errors import ConfigError
 from ubunye_core.names import one_of
 from ubunye_core.receipt import Window
+from ubunye_core.schedules.clocks import zone_named
 from ubunye_core.schedules.periods import Period, boundaries, name_of
 from ubunye_core.times import FIRST_YEAR, LAST_YEAR
 
@@ -61,12 +62,7 @@ class Clocks:
         Raises:
             ConfigError: there is no such zone.
         """
-        try:
-            return ZoneInfo(self.time_zone)
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise ConfigError(
-                f"{self.time_zone!r} is no time zone.", hint="Write its IANA name: Asia/Jakarta."
-            ) from error
+        return zone_named(self.time_zone)
 
     def instant(self, text: str) -> tuple[datetime, bool]:
         """The instant that a text shows, in UTC; and whether it may be a second one as well.

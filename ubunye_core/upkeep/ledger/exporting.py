@@ -188,6 +188,8 @@ def _write(file: Path | str | TextIO, lines: list[dict[str, Json]]) -> None:
         ) from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
+    except ValueError as error:  # a NUL
+        raise ConfigError(f"{str(path)!r} is a path of nothing.") from error
 
 
 def _write_or_remove(path: Path, new: TextIO, texts: Iterable[str]) -> None:

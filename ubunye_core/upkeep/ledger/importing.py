@@ -15,6 +15,7 @@ from ubunye_core.receipt import Receipt, Status, Window
 from ubunye_core.schedules.periods import Period
 from ubunye_core.stores import MemoryStore, ReceiptStore, Unreadable
 from ubunye_core.stores.url import store_of
+from ubunye_core.times import check_format
 from ubunye_core.upkeep.copy import CopiedStore, copy_store
 from ubunye_core.upkeep.ledger.clocks import Clocks
 from ubunye_core.upkeep.ledger.lines import BadLine, Line, document_of, lines_of, read_line
@@ -153,6 +154,8 @@ def _check_variable(variable: str | None, format: str | None) -> None:
             raise ConfigError("A 'format' is given and no 'variable'.")
         return
     texts_of({variable: ""})
+    if format is not None:
+        check_format(format)
     if is_secret_name(variable):
         raise ConfigError(f"The variable {variable} is masked in every receipt: it names nothing.")
 

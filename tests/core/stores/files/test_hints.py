@@ -13,7 +13,7 @@ from ubunye_core.codec import encode
 from ubunye_core.runids import new_run_id
 from ubunye_core.stores import FileStore
 from ubunye_core.stores.files import upkeep
-from ubunye_core.stores.files.hints import Hints, Now
+from ubunye_core.stores.files.hints import SEGMENT_BYTES, Hints, Now
 from ubunye_core.stores.files.lines import Keys, sealed
 from ubunye_core.testing import A_TASK, a_receipt, at
 from ubunye_core.testing.builders import SIX_O_CLOCK
@@ -182,3 +182,11 @@ def test_an_examination_leaves_no_trace_and_says_what_has_no_hints(
     hints = next(each for each in store.examine() if each.what == "hints")
     assert hints.good is None
     assert hints.why.startswith("1 of 2 receipts, in 1 tasks, have none")
+
+
+def test_a_stranger_among_the_facts_stops_no_writer(folder: Path) -> None:
+    hints, line = Hints(folder), sealed("T 6c 0 nothing")
+    (folder / ".hints/facts/²").write_bytes(b"x" * SEGMENT_BYTES)
+    hints.append_facts([line])
+    assert hints.segments() == ["facts/000000"]
+    assert line in hints.read("facts/000000")

@@ -352,7 +352,8 @@ def test_a_variable_may_name_the_window_for_gates(store, file) -> None:
     [
         {"task": "pay"}, {"time_zone": "Mars/Olympus"}, {"window": "tick"}, {"window": "year"},
         {"format": "%Y"}, {"variable": "api_key"}, {"variable": ""},
-        {"variable": "month", "format": "%Y-%m"},
+        {"variable": "month", "format": "%Y-%m"}, {"variable": "dt", "format": "\ud800%Y-%m-%d"},
+        {"time_zone": None},
     ],
 )  # fmt: skip
 def test_what_cannot_be_meant_is_refused_and_nothing_is_written(store, file, wrong) -> None:
@@ -367,6 +368,11 @@ def test_a_file_that_cannot_be_read_is_named(store, file, tmp_path) -> None:
         imported(store, file)
     with pytest.raises(ConfigError, match="Is a directory"):
         imported(store, tmp_path)
+    for nothing in ("a\0b", "\ud800"):
+        with pytest.raises(ConfigError, match="is a path of nothing"):
+            imported(store, nothing)
+        with pytest.raises(ConfigError, match="is a path of nothing"):
+            export_ledger(nothing, task=LOAD, time_zone=JAKARTA, store=store)
 
 
 def test_an_empty_ledger_has_nothing_to_import(store, file) -> None:
