@@ -16,7 +16,6 @@ from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
 from ubunye_airflow.recording import PolicyLike, recorded
 from ubunye_airflow.variables import is_template, yes_or_no
 from ubunye_core import ConfigError, Requirement
-from ubunye_core.config import path_given
 
 PARAMETER = "run"
 
@@ -98,7 +97,8 @@ class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
         """The policy; where it is a file, that is looked for beside the DAG's."""
         if not isinstance(self.policy, str | Path):
             return self.policy
-        return Path(self.dag.fileloc).parent / path_given(self.policy)
+        given = Path(self.policy)
+        return given if str(given).startswith("~") else Path(self.dag.fileloc).parent / given
 
 
 def receipt_task(

@@ -35,7 +35,6 @@ from ubunye_core import (
     read_requirements,
     read_schedule,
 )
-from ubunye_core.config import path_given
 
 ANSWER = "answer"
 Word = TypeVar("Word", bound=StrEnum)
@@ -234,7 +233,8 @@ class MissedWindowsOperator(BaseOperator):
         return self.on_missed == OnMissed.FAIL
 
     def _beside_dag(self, config: str) -> Path:
-        return Path(self.dag.fileloc).parent / path_given(config)
+        given = Path(config)
+        return given if config.startswith("~") else Path(self.dag.fileloc).parent / given
 
 
 def _is_missed(planned: PlannedWindow) -> bool:

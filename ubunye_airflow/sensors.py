@@ -32,7 +32,6 @@ from ubunye_core import (
     read_requirements,
     requirements_of,
 )
-from ubunye_core.config import path_given
 
 WAIT_BEGAN = "ubunye_wait_began"
 ANY_TASK = "any/task/at_all"
@@ -235,7 +234,8 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         return replace(requirement, poll=None) if self._polls_as_told else requirement
 
     def _beside_dag(self, config: str) -> Path:
-        return Path(self.dag.fileloc).parent / path_given(config)
+        given = Path(config)
+        return given if config.startswith("~") else Path(self.dag.fileloc).parent / given
 
     def _act(self, look: Look, context: Any, gate: Gate | None = None) -> PokeReturnValue:
         """The one place where a look becomes Airflow's: open, wait, or fail."""
