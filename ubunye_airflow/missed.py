@@ -233,8 +233,9 @@ class MissedWindowsOperator(BaseOperator):
         return self.on_missed == OnMissed.FAIL
 
     def _beside_dag(self, config: str) -> Path:
-        given = Path(config)
-        return given if config.startswith("~") else Path(self.dag.fileloc).parent / given
+        path = Path(config)
+        is_whole = path.is_absolute() or config.startswith("~")
+        return path if is_whole else Path(self.dag.fileloc).parent / path
 
 
 def _is_missed(planned: PlannedWindow) -> bool:

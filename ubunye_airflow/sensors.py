@@ -234,8 +234,9 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         return replace(requirement, poll=None) if self._polls_as_told else requirement
 
     def _beside_dag(self, config: str) -> Path:
-        given = Path(config)
-        return given if config.startswith("~") else Path(self.dag.fileloc).parent / given
+        path = Path(config)
+        is_whole = path.is_absolute() or config.startswith("~")
+        return path if is_whole else Path(self.dag.fileloc).parent / path
 
     def _act(self, look: Look, context: Any, gate: Gate | None = None) -> PokeReturnValue:
         """The one place where a look becomes Airflow's: open, wait, or fail."""
