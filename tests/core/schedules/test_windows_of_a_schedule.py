@@ -142,7 +142,7 @@ def test_what_is_due_does_not_depend_on_where_one_begins_to_look(zone, cron, fir
     st.sampled_from(ZONES), st.sampled_from((*CRONS, "*/30 2 * * *", "0 0 30 * *", "0 2 * * 5")),
     st.integers(0, 365 * 26 * 24 * 60), st.integers(1, 40),
 )  # fmt: skip
-def test_a_schedule_fires_when_the_cron_library_does(zone, cron, first, days) -> None:
+def test_whole_days_fire_as_what_is_looked_for_one_by_one(zone, cron, first, days) -> None:
     firings = Schedule(cron=cron, time_zone=zone).firings
     since = utc(2000, 1, 1) + timedelta(minutes=first)
     until = since + timedelta(days=days)
