@@ -299,4 +299,4 @@ def _summary(windows: Sequence[PlannedWindow], found: Sequence[Windows]) -> str:
     if to_run:
         oldest = min(to_run, key=lambda each: each.window.start)
         text += f"; the oldest to run is {oldest.window.name} of {oldest.task}"
-    return f"{text}."
+    return " ".join([f"{text}.", *(each.unseen for each in found if each.unseen)])

@@ -13,6 +13,7 @@ from ubunye_core.errors import BadReceiptError, ConfigError, StoreUnavailableErr
 from ubunye_core.names import check_task
 from ubunye_core.questions.answer import Moment, Verdict, unavailable
 from ubunye_core.questions.symptoms import Limits
+from ubunye_core.questions.unseen import why_unseen
 from ubunye_core.questions.window_runs import Run, named_by, runs_since, window_of
 from ubunye_core.questions.window_state import (
     EARLY,
@@ -43,6 +44,9 @@ class Windows:
     unreadable: tuple[Unreadable, ...] = ()
     retryable: bool = False
     """Whether asking again may help: the store could not answer."""
+    unseen: str = ""
+    """Why no run was found for any window, where the question may be wrong: a misspelt task, or a
+    schedule that names no variable. Part of the reason too."""
 
     def __bool__(self) -> bool:
         return self.verdict is Verdict.PASS
@@ -114,13 +118,17 @@ def window_states(
     usual = usual_limit([*seen.successes, *seen.others]) if is_running else None
     judge = Judge(moment.now, limits, seen.unreadable, usual)
     answers = tuple(judge.answer(each, runs) for each, runs in zip(expected, runs_for, strict=True))
+    verdict, unseen = _verdict(answers), ""
+    if verdict is Verdict.FAIL and not any(runs_for):
+        unseen = why_unseen(task, [*seen.successes, *seen.others], expected, opened)
     return Windows(
         task=task,
-        verdict=_verdict(answers),
-        reason=_summary(task, answers),
+        verdict=verdict,
+        reason=f"{_summary(task, answers)} {unseen}".rstrip(),
         windows=answers,
         now=moment.now,
         unreadable=seen.unreadable,
+        unseen=unseen,
     )
 
 
