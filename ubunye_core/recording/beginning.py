@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -92,8 +92,7 @@ def begun(
     trigger = given.triggered_by
     if trigger.kind is TriggerKind.MANUAL:
         trigger = with_actor(trigger)  # a scheduler may not know who started it
-    if trigger.reason is not None:
-        trigger = replace(trigger, reason=clean_text(trigger.reason, secrets))
+    trigger = _without_secrets(trigger, secrets)
     receipt = Receipt(
         task=given.task,
         run_id=run_id or (new_run_id(now) if earlier else _new_id(given.orchestrator, now)),
@@ -109,6 +108,20 @@ def begun(
         **circumstances(code),
     )
     return receipt, False
+
+
+def _without_secrets(trigger: TriggeredBy, secrets: Sequence[str]) -> TriggeredBy:
+    """Who started a run and why, fit to be written down: somebody may have named a URL."""
+
+    def clean(text: str | None) -> str | None:
+        return None if text is None else clean_text(text, secrets)
+
+    return replace(
+        trigger,
+        actor=clean(trigger.actor),
+        asserted_by=clean(trigger.asserted_by),
+        reason=clean(trigger.reason),
+    )
 
 
 def _given_id(given: Arguments, now: datetime, *, taken: bool) -> str | None:

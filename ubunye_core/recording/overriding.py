@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ubunye_core.batch import text_of
 from ubunye_core.errors import ConfigError
-from ubunye_core.masking import MASK, clean_text, is_secret_name, told
+from ubunye_core.masking import MASK, clean_text, is_secret_name, masked_value, told
 from ubunye_core.receipt import Override
 
 
@@ -28,7 +28,9 @@ def overrides_of(usual: Mapping[str, object], given: Mapping[str, object]) -> tu
         if before != now:
             found.append(
                 Override(
-                    name=str(name), usual=_masked(str(name), before), given=_masked(str(name), now)
+                    name=masked_value(str(name)),
+                    usual=_masked(str(name), before),
+                    given=_masked(str(name), now),
                 )
             )
     return tuple(found)
@@ -38,7 +40,12 @@ def without(overrides: Iterable[Override], secrets: Iterable[str]) -> tuple[Over
     """Overrides as they may be recorded: without the secrets of their run."""
     known = tuple(secrets)
     return tuple(
-        replace(each, usual=_clean(each.usual, known), given=_clean(each.given, known))
+        replace(
+            each,
+            name=masked_value(each.name),
+            usual=_masked(each.name, each.usual, known),
+            given=_masked(each.name, each.given, known),
+        )
         for each in overrides
     )
 
@@ -51,9 +58,9 @@ def checked(overrides: Iterable[Override]) -> tuple[Override, ...]:
     """
     found = tuple(overrides)
     for each in found:
-        if not isinstance(each, Override):
+        if not isinstance(each, Override) or not isinstance(each.name, str):
             raise ConfigError(
-                f"'overrides' holds a {type(each).__name__}.",
+                f"'overrides' holds a {type(each).__name__} that is none.",
                 hint="Give overrides_of(what is usual, what is given).",
             )
     return found
@@ -69,11 +76,7 @@ def _text(value: object) -> str | None:
             return told(value)
 
 
-def _masked(name: str, text: str | None) -> str | None:
+def _masked(name: str, text: str | None, secrets: tuple[str, ...] = ()) -> str | None:
     if text is None:
         return None
-    return MASK if is_secret_name(name) else clean_text(text)
-
-
-def _clean(text: str | None, secrets: tuple[str, ...]) -> str | None:
-    return None if text is None else clean_text(text, secrets)
+    return MASK if is_secret_name(name) else clean_text(text, secrets)

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
-from ubunye_core import ConfigError, Override, ReceiptStore, open_store, overrides_of, record_run
+from ubunye_core import (
+    ConfigError,
+    Override,
+    Policy,
+    ReceiptStore,
+    RunRefusedError,
+    TriggeredBy,
+    TriggerKind,
+    open_store,
+    overrides_of,
+    record_run,
+)
 
 CALC = "pay/monthly/calc"
 
@@ -80,3 +92,33 @@ def test_a_refused_run_says_what_was_asked_of_it(store: ReceiptStore) -> None:
 def test_what_is_no_override_is_refused() -> None:
     with pytest.raises(ConfigError, match="overrides_of"):
         record_run(CALC, overrides={"month": "2026-09"})  # type: ignore[arg-type]
+
+
+def test_no_secret_of_who_started_a_run_or_of_an_override_made_by_hand_is_kept(
+    store: ReceiptStore,
+) -> None:
+    secret = "postgres://me:hunter2@host/db"
+    by = TriggeredBy(kind=TriggerKind.MANUAL, actor=secret, asserted_by=secret, reason=secret)
+    made = [
+        Override(name="password", usual="hunter2", given="hunter22"),
+        Override(name=secret, usual=secret, given=None),
+    ]
+    with record_run(CALC, store=store, triggered_by=by, overrides=made):
+        pass
+    with record_run(CALC, store=store, overrides=overrides_of({}, {secret: 1})):
+        pass
+    assert "hunter2" not in repr(store.search(CALC))
+    refused = record_run(
+        CALC,
+        store=store,
+        triggered_by=replace(by, reason=None),
+        policy=Policy(require_reason=True),
+    )
+    with pytest.raises(RunRefusedError, match=r"postgres://me:\*\*\*@host/db") as error, refused:
+        pass
+    assert "hunter2" not in str(error.value)
+
+
+def test_an_override_of_no_name_is_refused(store: ReceiptStore) -> None:
+    with pytest.raises(ConfigError, match="that is none"):
+        record_run(CALC, store=store, overrides=[Override(name=5, usual=None, given="1")])  # type: ignore[arg-type]
