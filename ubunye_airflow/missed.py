@@ -106,6 +106,7 @@ class MissedWindowsOperator(BaseOperator):
         "cap",
         "max_runs",
         "trigger_dag_id",
+        "on_missed",
         "stuck_after",
         "store",
         "store_conn_id",
@@ -159,7 +160,7 @@ class MissedWindowsOperator(BaseOperator):
             AirflowFailException: an argument or the config is wrong; Airflow does not retry.
         """
         try:
-            given = self._to_catch_up()
+            fails, given = self._fails(), self._to_catch_up()
             store = ReceiptStoreHook(self.store_conn_id, store=self.store).get_conn()
             plan = self._plan(given, store)
             runs = {each.name: run_to_trigger(each, given.versions) for each in plan.starts}
@@ -177,7 +178,7 @@ class MissedWindowsOperator(BaseOperator):
         if plan.verdict is not Verdict.PASS:
             raise AirflowException(plan.reason)
         missed = [each for each in plan.windows if _is_missed(each)]
-        if missed and self._fails():
+        if missed and fails:
             raise AirflowException(
                 f"{len(missed)} windows were missed: {plan.reason} The first is {missed[0].name}: "
                 f"{missed[0].reason}."
@@ -229,8 +230,8 @@ class MissedWindowsOperator(BaseOperator):
 
     def _fails(self) -> bool:
         if self.on_missed is None:
-            return Catchup(self.catchup) is Catchup.NONE
-        return self.on_missed == OnMissed.FAIL
+            return _known(Catchup, self.catchup, "catchup") is Catchup.NONE
+        return _known(OnMissed, self.on_missed, "on_missed") is OnMissed.FAIL
 
     def _beside_dag(self, config: str) -> Path:
         path = Path(config)
@@ -249,10 +250,20 @@ def _word(kind: type[Word], value: str, what: str) -> str:
     Raises:
         ConfigError: there is no such word.
     """
-    words = [each.value for each in kind]
-    if not is_template(value) and value not in words:
-        raise ConfigError(f"{what} is {value!r}.", hint=f"Use one of: {', '.join(words)}.")
-    return str(value)
+    return str(value) if is_template(value) else _known(kind, value, what).value
+
+
+def _known(kind: type[Word], value: str, what: str) -> Word:
+    """A word of an option.
+
+    Raises:
+        ConfigError: there is no such word.
+    """
+    try:
+        return kind(value)
+    except ValueError as error:
+        words = ", ".join(each.value for each in kind)
+        raise ConfigError(f"{what} is {value!r}.", hint=f"Use one of: {words}.") from error
 
 
 def _number_or_none(value: int | str | None, what: str) -> int | None:
