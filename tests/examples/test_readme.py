@@ -28,8 +28,9 @@ EXPECTED = {  # what cannot run inside its own test, and what must answer how
     "ubunye-runs health 'pay/*/*'": 0,
     "ubunye-runs list pay/monthly/calc": 0,
     "ubunye-runs exec pay/monthly/load --var month=2026-10 -- ./load.sh": 0,
-    "ubunye-runs windows sales/daily/load --config tasks/load --since 14d": 1,
-    "ubunye-runs plan sales/daily/load --config tasks/load --retention 30d": 0,
+    "ubunye-runs windows sales/daily/load --config tasks/sales/daily/load --since 14d": 1,
+    "ubunye-runs plan sales/daily/load --config tasks/sales/daily/load --retention 30d": 0,
+    "ubunye-runs morning --config tasks": 1,
 }
 
 
@@ -40,9 +41,10 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "people.csv").write_text("name,age\nann,41\nbob,12\n", encoding="utf-8")
     (folder / "load.sh").write_text("#!/bin/sh\necho loaded\n", encoding="utf-8")
     (folder / "load.sh").chmod(0o755)
-    (folder / "tasks" / "load").mkdir(parents=True)
+    task = folder / "tasks" / "sales" / "daily" / "load"
+    task.mkdir(parents=True)
     schedule = "schedule: {cron: 0 2 * * *, window: day, variable: dt}"
-    (folder / "tasks" / "load" / "receipts.yaml").write_text(schedule, encoding="utf-8")
+    (task / "receipts.yaml").write_text(schedule, encoding="utf-8")
     (folder / "script.py").write_text("\n".join(PYTHON[1:]), encoding="utf-8")
     done = in_shell(folder, f"{sys.executable} script.py")
     assert done.returncode == 0, done.stderr

@@ -85,8 +85,8 @@ def plan(
 
     \b
     Examples:
-      ubunye-runs plan sales/daily/load --config tasks/load/receipts.yaml --retention 30d
-      ubunye-runs plan sales/daily/load --config tasks/load/receipts.yaml --json --cap 2
+      ubunye-runs plan sales/daily/load --config tasks/sales/daily/load --retention 30d
+      ubunye-runs plan sales/daily/load --config tasks/sales/daily/load --json --cap 2
     """
     schedule = read_given_schedule(
         config,

@@ -61,7 +61,7 @@ def windows(
 
     \b
     Examples:
-      ubunye-runs windows pay/monthly/calc --config tasks/calc/receipts.yaml --since 90d
+      ubunye-runs windows pay/monthly/calc --config tasks/pay/monthly/calc --since 90d
       ubunye-runs windows sales/daily/load --cron '0 2 * * *' --time-zone Asia/Jakarta \
         --window day --variable dt
     """
