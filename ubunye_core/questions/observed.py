@@ -11,11 +11,10 @@ from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.names import fits, is_pattern
 from ubunye_core.questions.answer import Moment, unavailable, view
 from ubunye_core.questions.symptoms import Limits
-from ubunye_core.questions.tally import percentile
+from ubunye_core.questions.tally import measured_length, percentile
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.select import could_be_since
-from ubunye_core.times import LONGEST
 
 USUAL = 95
 """Of 100 runs of a task at a time of day, so many took no longer than it usually takes."""
@@ -111,9 +110,8 @@ def length_of(run: Receipt, now: datetime) -> timedelta | None:
         last = run.heartbeat_at
     else:
         last = run.ended_at
-        if last is None and run.duration_sec is not None:
-            is_possible = 0 <= run.duration_sec <= LONGEST.total_seconds()
-            return timedelta(seconds=run.duration_sec) if is_possible else None
+        if last is None:
+            return measured_length(run)
     return None if last is None else max(last - run.started_at, timedelta(0))
 
 

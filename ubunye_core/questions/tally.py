@@ -163,7 +163,7 @@ class Durations:
 
 def durations(successes: Sequence[Receipt]) -> Durations | None:
     """How long runs took; None where no length is on record."""
-    took = sorted(length for length in map(_length, successes) if length is not None)
+    took = sorted(length for length in map(measured_length, successes) if length is not None)
     if not took:
         return None
     return Durations(
@@ -180,8 +180,11 @@ def percentile(in_order: Sequence[timedelta], percent: int) -> timedelta:
     return in_order[max(place, 1) - 1]
 
 
-def _length(run: Receipt) -> timedelta | None:
-    """From start to end; what its recorder measured, where the end is not on record."""
+def measured_length(run: Receipt) -> timedelta | None:
+    """From start to end; what its recorder measured, where the end is not on record.
+
+    None where neither is known, or it cannot be.
+    """
     if run.ended_at is not None:
         length = run.ended_at - run.started_at
         return length if length >= timedelta(0) else None

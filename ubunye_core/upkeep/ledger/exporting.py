@@ -12,11 +12,12 @@ from typing import TextIO
 from ubunye_core.batch import comparable
 from ubunye_core.errors import ConfigError
 from ubunye_core.names import check_task, one_of
+from ubunye_core.questions.tally import measured_length
 from ubunye_core.receipt import Json, Receipt, Status
 from ubunye_core.schedules.periods import Period
 from ubunye_core.stores import ReceiptStore, Unreadable
 from ubunye_core.stores.url import store_of
-from ubunye_core.times import LONGEST, instant
+from ubunye_core.times import instant
 from ubunye_core.upkeep.ledger.clocks import Clocks, NoSuchTimeError
 from ubunye_core.upkeep.ledger.importing import Told
 from ubunye_core.upkeep.ledger.lines import REFUSED, masked_fields, trigger_as_text
@@ -159,13 +160,8 @@ def _line(receipt: Receipt, window: str, clocks: Clocks, pipeline: str | None) -
 
 def _length(receipt: Receipt) -> timedelta | None:
     """How long an ended run took, where that can be."""
-    if receipt.ended_at is not None:
-        length = receipt.ended_at - receipt.started_at
-        return length if length >= timedelta(0) else None
-    seconds = receipt.duration_sec
-    is_possible = seconds is not None and 0 <= seconds <= LONGEST.total_seconds()
-    ended = receipt.status.is_final and is_possible
-    return timedelta(seconds=seconds) if seconds is not None and ended else None
+    has_ended = receipt.ended_at is not None or receipt.status.is_final
+    return measured_length(receipt) if has_ended else None
 
 
 def _minutes(length: timedelta) -> int | float:
