@@ -47,7 +47,8 @@ def from_file(file: Path, *, beside: Sequence[str] = ()) -> tuple[Requirement, .
     if not found:
         raise ConfigError(
             f"{file} requires nothing, so there is nothing to ask.",
-            hint="Write 'requires' under CONFIG, or name a task.",
+            hint="Write 'requires' into its receipts.yaml, or under CONFIG in its config.yaml; or "
+            "leave out --config.",
         )
     return found
 

@@ -119,7 +119,8 @@ def execute(
     command: tuple[str, ...] = context.meta[_COMMAND]
     texts = options.read_variables(variables)
     policy = policy_in(config)
-    requirements = _requirements(required, config, texts, has_policy=policy != Policy())
+    for_more = policy != Policy() or guard["ordered"]
+    requirements = _requirements(required, config, texts, for_more=for_more)
     both_wait = waits(guard, policy) and bool(requirements)
     if both_wait and wait is not None and deadline is None:  # one end, whatever is waited for
         deadline, wait = in_iso(utc_now() + duration(wait, what="--wait")), None
@@ -246,10 +247,11 @@ def _task(given: str | None, named: str | None) -> str:
 
 
 def _requirements(
-    required: Sequence[str], config: Path | None, texts: Mapping[str, str], *, has_policy: bool
+    required: Sequence[str], config: Path | None, texts: Mapping[str, str], *, for_more: bool
 ) -> tuple[Requirement, ...]:
-    only_policy = config is not None and has_policy and not read_requirements(config)
-    if config is not None and not only_policy:
+    """What must be met; ``for_more`` than requirements a file may be given that has none."""
+    for_other = config is not None and for_more and not read_requirements(config)
+    if config is not None and not for_other:
         return from_file(config, beside=[f"--require {task}" for task in required])
     if not required:
         return ()

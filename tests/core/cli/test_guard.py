@@ -148,6 +148,21 @@ def test_an_order_can_be_asked_for_by_options(ask, store, task_file):
     assert "--ordered" in answer.err
 
 
+def test_a_file_that_only_says_the_schedule_is_enough_to_run_in_its_order(shell, store, task_file):
+    path = task_file(SCHEDULE)
+    words = ("exec", CALC, "--guard", "--ordered", "--config", path, "--var")
+    assert shell(*words, "month=2026-09", "--", "true").code == 1
+    assert shell(*words, "month=2026-08", "--", "true").code == 0
+    assert shell(*words, "month=2026-09", "--", "true").code == 0
+
+
+def test_a_file_without_requirements_is_no_gate_and_says_where_to_write_them(ask, store, task_file):
+    answer = ask("exec", CALC, *OCTOBER, "--config", task_file(SCHEDULE), "--", "true")
+    assert answer.code == 2
+    assert "'requires' into its receipts.yaml" in answer.err
+    assert list(store.list_runs(CALC)) == []
+
+
 def test_an_order_that_nothing_says_is_a_usage_error(ask, store, task_file):
     answer = ask("exec", CALC, *OCTOBER, "--guard", "--ordered", "--", "true")
     assert answer.code == 2
