@@ -96,7 +96,7 @@ class AmbiguousRunError(UbunyeError, LookupError):
         self.prefix, self.run_ids = prefix, tuple(run_ids)
         super().__init__(
             f"'{prefix}' fits {len(self.run_ids)} runs: {', '.join(self.run_ids[:5])}"
-            f"{', ...' if len(self.run_ids) > 5 else ''}.",
+            f"{f' and {len(self.run_ids) - 5} more' if len(self.run_ids) > 5 else ''}.",
             hint=hint,
         )
 

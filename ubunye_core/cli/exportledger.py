@@ -13,6 +13,7 @@ from ubunye_core.cli.output import document, note, note_first, say_unreadable, s
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import Verdict
+from ubunye_core.questions.tasks import never_ran
 from ubunye_core.times import utc_now
 from ubunye_core.upkeep import ExportedLedger, export_ledger
 from ubunye_core.upkeep.reading import count
@@ -62,7 +63,7 @@ def export_ledger_file(
         )
     verdict = Verdict.PASS if done else Verdict.FAIL
     code = ExitCode.YES if done else ExitCode.NO
-    reason = place.with_remark(_reason(done, file))
+    reason = place.with_remark(_reason(done, file, place))
     if as_json:
         document(
             verdict=verdict,
@@ -85,11 +86,12 @@ def export_ledger_file(
     return code
 
 
-def _reason(done: ExportedLedger, file: str) -> str:
+def _reason(done: ExportedLedger, file: str, place: Place) -> str:
     where = "standard output" if file == "-" else file
     text = f"{count(done.lines, 'line')} of {done.task} written to {where}"
     if done.refused:
         text += f"; {count(len(done.refused), 'run')} not exported: no line can hold them"
     if done.unreadable:
         text += f"; {len(done.unreadable):,} not exported: they cannot be read"
-    return f"{text}."
+    unseen = never_ran(done.task, place.store) if done and not done.lines else ""
+    return f"{text}. {unseen}".rstrip()

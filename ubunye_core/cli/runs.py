@@ -16,10 +16,12 @@ from ubunye_core.cli.receiptview import COLUMNS, line_of, show_receipt, why_of
 from ubunye_core.cli.tables import table
 from ubunye_core.codec import as_json as receipt_json
 from ubunye_core.errors import ConfigError
+from ubunye_core.names import fits
 from ubunye_core.questions.runs import find_run
 from ubunye_core.questions.search import SearchedRuns, StartedBy, search_runs
 from ubunye_core.questions.symptoms import Limits
-from ubunye_core.receipt import Status
+from ubunye_core.questions.tasks import never_ran
+from ubunye_core.receipt import Receipt, Status
 from ubunye_core.recording import close_run
 from ubunye_core.stores import Found
 from ubunye_core.times import in_words, utc_now
@@ -94,7 +96,18 @@ def list_runs(tasks: tuple[str, ...], place: Place, as_json: bool, **narrowing: 
       ubunye-runs list pay/monthly/calc --var month=2026-10
     """
     newest = find_runs(tasks, place, **narrowing).found
-    return tell_runs(newest, place, reason=summary(newest), as_json=as_json)
+    unseen = never_seen(tasks, newest, place)
+    reason = f"{summary(newest)} {unseen}".rstrip()
+    code = tell_runs(newest, place, reason=reason, as_json=as_json)
+    if unseen and newest and not as_json:
+        note(unseen)
+    return code
+
+
+def never_seen(tasks: Sequence[str], found: Found, place: Place) -> str:
+    """Sentences about tasks and patterns of which the store has no run; empty if there are none."""
+    empty = [each for each in tasks if not any(fits(run.task, each) for run in found)]
+    return " ".join(filter(None, (never_ran(each, place.store) for each in empty)))
 
 
 def tell_runs(
@@ -146,6 +159,20 @@ def summary(found: Found) -> str:
     return f"{runs}{bad}."
 
 
+def _one_run(run: str, place: Place, task: str | None) -> Receipt:
+    """The run that was named.
+
+    Raises:
+        ConfigError: it is a task that was named.
+    """
+    if "/" in run:
+        raise ConfigError(
+            f"{run!r} is not a run id.",
+            hint=f"For the ids of a task's runs: 'ubunye-runs list {run}'.",
+        )
+    return find_run(run, store=place.store, task=task)
+
+
 @click.command()
 @click.argument("run", metavar="RUN")
 @_task
@@ -159,7 +186,7 @@ def show(run: str, place: Place, task: str | None, as_json: bool) -> ExitCode:
       ubunye-runs show a50f2f7c
       ubunye-runs show a50f2f7c --task pay/monthly/calc --json
     """
-    receipt = find_run(run, store=place.store, task=task)
+    receipt = _one_run(run, place, task)
     if as_json:
         json_text(receipt_json(receipt))
         return ExitCode.YES
@@ -185,7 +212,7 @@ def close(run: str, place: Place, reason: str, task: str | None, as_json: bool) 
     Example:
       ubunye-runs close 8dc6a23f --reason "the machine was lost"
     """
-    receipt = find_run(run, store=place.store, task=task)
+    receipt = _one_run(run, place, task)
     now = utc_now()
     closed = close_run(receipt.task, receipt.run_id, reason=reason, store=place.store)
     if now - receipt.last_sign_of_life <= Limits().silence_allowed(receipt):

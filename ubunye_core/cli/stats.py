@@ -16,7 +16,7 @@ from ubunye_core.questions.tally import Durations
 from ubunye_core.times import in_iso, in_words
 
 _COLUMNS = (
-    *("task", "runs", "success", "p50", "p95", "longest", "failures", "streak", "windows failed"),
+    *("task", "runs", "success", "p50", "p95", "longest", "trend", "streak", "windows failed"),
     *("last success", "apart"),
 )
 _APART = ("retrying", "running", "stuck", "skipped", "refused")

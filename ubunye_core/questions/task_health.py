@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import takewhile
 
@@ -25,6 +25,7 @@ from ubunye_core.questions.symptoms import (
     staleness,
     stuck_runs,
 )
+from ubunye_core.questions.tasks import did_you_mean
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.capabilities import RUNS_READ, Settled
 from ubunye_core.stores.protocol import Found, ReceiptStore, Unreadable
@@ -131,7 +132,10 @@ def _task_health(
     if not whole and (not successes or staleness(successes, moment.now, limits) is not None):
         successes, unreadable = _of_all_time(task, store, moment, limits)
     runs = seen.receipts[:RUNS_READ]
-    return _judge(task, runs, successes, unreadable, moment.now, limits)
+    health = _judge(task, runs, successes, unreadable, moment.now, limits)
+    if found or found.unreadable:
+        return health
+    return replace(health, reason=f"{health.reason}{did_you_mean(task, store)}")
 
 
 def _of_all_time(

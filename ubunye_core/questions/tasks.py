@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ubunye_core.errors import ConfigError
-from ubunye_core.names import fits, near
+from ubunye_core.names import fits, is_pattern, near
 from ubunye_core.stores.protocol import ReceiptStore
 
 
@@ -40,3 +40,18 @@ def did_you_mean(task: str, store: ReceiptStore) -> str:
     """
     close = near(task, known_tasks(store) or ())
     return f" Did you mean {' or '.join(close)}?" if close else ""
+
+
+def never_ran(name: str, store: ReceiptStore) -> str:
+    """A sentence about a task or pattern of which the store has no run; empty if it has one.
+
+    Raises:
+        ConfigError: it is a pattern, and this store cannot list its tasks.
+        StoreUnavailableError: the store cannot answer now.
+    """
+    if is_pattern(name):
+        return "" if fitting_tasks(name, store) else f"No task in {store.url} fits {name}."
+    newest = store.list_runs(name, 1)
+    if newest or newest.unreadable:
+        return ""
+    return f"{name} has never run, as far as the store knows.{did_you_mean(name, store)}"

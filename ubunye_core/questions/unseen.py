@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ubunye_core.batch import Batch, shown
 from ubunye_core.errors import BadReceiptError, ReceiptNotFoundError, StoreUnavailableError
-from ubunye_core.questions.tasks import did_you_mean
+from ubunye_core.questions.tasks import never_ran
 from ubunye_core.questions.window_runs import Run
 from ubunye_core.questions.window_state import Expected
 from ubunye_core.receipt import Receipt
@@ -31,10 +31,7 @@ def why_unseen(
     try:
         if runs:
             return _of_other_windows(task, runs, expected[-1], store)
-        found = store.list_runs(task, 1)
-        if found or found.unreadable:
-            return ""
-        return f"The store has no run of {task} at all.{did_you_mean(task, store)}"
+        return never_ran(task, store)
     except (StoreUnavailableError, ReceiptNotFoundError, BadReceiptError):
         return ""
 

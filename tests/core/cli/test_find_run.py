@@ -87,3 +87,10 @@ def test_an_unreadable_run_that_fits_too_is_not_passed_over(memory):
 def test_an_id_is_checked_before_it_is_looked_for(memory):
     with pytest.raises(InvalidNameError):
         find_run("../abc", store=memory)
+
+
+def test_of_many_runs_that_fit_the_first_are_named_and_the_rest_counted(memory):
+    for number in range(7):
+        memory.save(receipt("pay/monthly/calc", f"many-{number}"))
+    with pytest.raises(AmbiguousRunError, match=r"many-0.* and 2 more\. Give"):
+        find_run("many", store=memory)

@@ -193,3 +193,11 @@ def test_wrong_usage_is_exit_2_and_never_an_answer(ask, store, words):
     assert "Error:" in answer.err
     assert answer.out == ""
     assert "Traceback" not in answer.err
+
+
+def test_a_misspelt_task_is_told_of_with_names_that_are_near(ask, keep):
+    keep("success")
+    for more in ((), ("--max-age", "1d")):
+        answer = ask("health", "pay/monthly/clac", *more)
+        assert answer.code == (1 if more else 3)
+        assert "Did you mean pay/monthly/calc?" in answer.out

@@ -245,3 +245,9 @@ def test_of_many_bad_lines_the_first_are_named_and_the_others_counted(ask, store
     assert answer.code == 1
     assert answer.err.count("Bad: line") == 20
     assert "... and 3 more; --json names all." in answer.err
+
+
+def test_an_export_of_a_misspelt_task_says_that_it_never_ran(ask, keep):
+    keep("success")
+    answer = ask("export-ledger", "-", "--task", "pay/monthly/clac", "--time-zone", "UTC")
+    assert "Did you mean pay/monthly/calc?" in answer.err

@@ -287,3 +287,33 @@ def test_closing_needs_a_reason(ask, keep, store):
     assert ask("close", run.run_id).code == 2
     assert ask("close", run.run_id, "--reason", " ").code == 2
     assert store.load(CALC, run.run_id) == replace(run)
+
+
+def test_a_misspelt_task_is_told_of_with_names_that_are_near(ask, keep):
+    run = keep("success")
+    answer = ask("list", "pay/monthly/clac")
+    assert (answer.code, answer.out) == (0, "")
+    never = (
+        "pay/monthly/clac has never run, as far as the store knows. Did you mean pay/monthly/calc?"
+    )
+    assert answer.err == f"No runs. {never}\n"
+    beside = ask("list", CALC, "pay/monthly/clac")
+    assert run.run_id in beside.out
+    assert beside.err == f"{never}\n"
+    told = ask("list", CALC, "pay/monthly/clac", "--json")
+    assert told.document["reason"] == f"1 run. {never}"
+    assert told.err == ""
+
+
+def test_a_task_without_a_run_that_fits_is_not_called_unknown(ask, keep):
+    keep("success")
+    assert ask("list", CALC, "--status", "error").err == "No runs.\n"
+    assert "No task in" in ask("list", "salez/*/*").err
+
+
+@pytest.mark.parametrize("words", [("show",), ("close", "--reason", "gone")])
+def test_a_task_where_a_run_is_wanted_leads_to_its_runs(ask, keep, words):
+    keep("success")
+    answer = ask(*words, CALC)
+    assert answer.code == 2
+    assert f"ubunye-runs list {CALC}" in answer.err

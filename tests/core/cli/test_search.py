@@ -113,3 +113,9 @@ def test_a_store_of_four_methods_gives_the_same_answer(since):
             assert answers[0].found.unreadable == answers[1].found.unreadable
             assert answers[0].untold == answers[1].untold
     assert list(answers[0].found) == [manual]
+
+
+def test_a_misspelt_task_is_told_of(ask, keep):
+    keep("success")
+    answer = ask("search", "--task", "pay/monthly/clac")
+    assert "Did you mean pay/monthly/calc?" in answer.err

@@ -64,7 +64,7 @@ def test_windows_of_another_time_zone_are_shown_beside_what_is_expected() -> Non
 def test_a_misspelt_task_says_which_names_are_near() -> None:
     found = asked(a_run(), task="pay/monthly/clac")
     assert found.unseen == (
-        f"The store has no run of pay/monthly/clac at all. Did you mean {CALC}?"
+        f"pay/monthly/clac has never run, as far as the store knows. Did you mean {CALC}?"
     )
 
 
@@ -86,7 +86,7 @@ def test_a_plan_for_a_misspelt_task_says_so() -> None:
     plan = plan_backfill(
         ToCatchUp(task="pay/monthly/clac", schedule=DAILY), since=2 * DAY, store=store, now=NOW
     )
-    assert plan.reason.endswith(f"at all. Did you mean {CALC}?")
+    assert plan.reason.endswith(f"the store knows. Did you mean {CALC}?")
 
 
 def test_a_store_that_stops_answering_takes_no_answer_away() -> None:
