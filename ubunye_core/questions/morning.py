@@ -87,7 +87,9 @@ class Morning:
     @property
     def unreadable(self) -> tuple[Unreadable, ...]:
         """What could not be read and could change the answer, each once."""
-        return tuple(dict.fromkeys(bad for task in self.tasks for bad in task.unreadable))
+        of_plan = () if self.plan is None else self.plan.unreadable
+        of_tasks = (bad for task in self.tasks for bad in task.unreadable)
+        return tuple(dict.fromkeys((*of_tasks, *of_plan)))
 
     @property
     def by_hand(self) -> tuple[Receipt, ...]:

@@ -19,7 +19,7 @@ from ubunye_core.questions.windows import Windows, window_states
 from ubunye_core.receipt import Window
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
-from ubunye_core.times import in_words
+from ubunye_core.times import LONGEST, in_words
 
 NO_LIMIT = -1
 
@@ -29,7 +29,8 @@ class Plan:
     """What can be caught up, and what cannot. True when it could be told."""
 
     verdict: Verdict
-    """``PASS``, or ``UNKNOWN`` when something unreadable leaves a window open."""
+    """``PASS``, or ``UNKNOWN`` when something unreadable leaves a window open, or what it requires.
+    """
     reason: str
     windows: tuple[PlannedWindow, ...]
     """In the order in which they are to run."""
@@ -103,7 +104,7 @@ def plan_backfill(
     at_least_one = (cap, max_runs)
     if (
         backfill_limit < NO_LIMIT
-        or recheck_days < 0
+        or not 0 <= recheck_days <= LONGEST.days
         or any(n is not None and n < 1 for n in at_least_one)
     ):
         raise ConfigError(
@@ -123,12 +124,16 @@ def plan_backfill(
         planner.plan(each, found[each.task])
     windows = _limited(_sorted(planner.planned, given, newest_first), backfill_limit)
     return Plan(
-        verdict=together([Verdict.PASS, *_open(found.values(), windows)]),
-        reason=_summary(windows, list(found.values())),
+        verdict=together([Verdict.PASS, *_open(found.values(), windows), *planner.in_doubt]),
+        reason=_summary(windows, list(found.values()), planner.untold),
         windows=tuple(windows),
         starts=tuple(_starts(windows, starting, cap)),
         now=moment.now,
-        unreadable=tuple(bad for each in found.values() for bad in each.unreadable),
+        unreadable=tuple(
+            dict.fromkeys(
+                [bad for each in found.values() for bad in each.unreadable] + planner.unreadable
+            )
+        ),
     )
 
 
@@ -146,6 +151,15 @@ class _Planner:
         self._store, self._now, self._max_runs = store, now, max_runs
         self._taken, self._recheck = _TAKEN[include], timedelta(days=recheck_days)
         self._planned = Prospects()
+        self.untold: list[str] = []
+        """Why it cannot be told whether what a window requires has succeeded, for each."""
+        self.unreadable: list[Unreadable] = []
+        """What is unreadable of what windows require."""
+
+    @property
+    def in_doubt(self) -> list[Verdict]:
+        """``UNKNOWN`` where a window is blocked only because something cannot be told."""
+        return [Verdict.UNKNOWN] if self.untold else []
 
     @property
     def planned(self) -> list[PlannedWindow]:
@@ -204,6 +218,9 @@ class _Planner:
                     continue
                 before = self._planned.that_will_meet(each, planned)
                 if not before:
+                    if each.verdict is Verdict.UNKNOWN:
+                        self.untold.append(each.reason)
+                        self.unreadable += each.unreadable
                     return replace(planned, action=Action.BLOCKED, reason=each.reason)
                 after += before
         return replace(planned, after=tuple(dict.fromkeys(after)))
@@ -282,7 +299,9 @@ def _open(found: Iterable[Windows], windows: Iterable[PlannedWindow]) -> Iterato
         yield Verdict.UNKNOWN
 
 
-def _summary(windows: Sequence[PlannedWindow], found: Sequence[Windows]) -> str:
+def _summary(
+    windows: Sequence[PlannedWindow], found: Sequence[Windows], untold: Sequence[str]
+) -> str:
     """How many windows are planned how, and which is the oldest to run."""
     for each in found:
         if each.retryable:
@@ -299,4 +318,7 @@ def _summary(windows: Sequence[PlannedWindow], found: Sequence[Windows]) -> str:
     if to_run:
         oldest = min(to_run, key=lambda each: each.window.start)
         text += f"; the oldest to run is {oldest.window.name} of {oldest.task}"
+    if untold:
+        more = f". So it is for {len(untold) - 1} more" if len(untold) > 1 else ""
+        text += f". {untold[0].rstrip('.')}{more}"
     return " ".join([f"{text}.", *(each.unseen for each in found if each.unseen)])

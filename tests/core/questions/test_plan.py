@@ -20,7 +20,7 @@ from tests.core.questions.test_windows import (
     a_night,
     the_morning,
 )
-from ubunye_core import ConfigError, Status, Verdict, Window
+from ubunye_core import ConfigError, Status, StoreUnavailableError, Verdict, Window
 from ubunye_core.questions.plan import Plan, plan_backfill
 from ubunye_core.questions.planned import Action, ToCatchUp
 from ubunye_core.runids import new_run_id
@@ -134,6 +134,32 @@ def a_load(day: int, **changes) -> object:
 REPORTS = ToCatchUp(task=REPORT, schedule=NIGHTLY, requires=[LOAD])
 
 
+def test_what_is_required_and_unreadable_blocks_and_leaves_the_plan_unknown() -> None:
+    store = MemoryStore()
+    store.put_document(LOAD, "damaged", b"{")
+    plan = planned(a_load(13), tasks=REPORTS, store=store, since=3 * DAY)
+    assert actions(plan) == [("2026-10-12", "blocked"), ("2026-10-13", "run")]
+    assert plan.verdict is Verdict.UNKNOWN
+    assert [bad.task for bad in plan.unreadable] == [LOAD]
+    assert plan.unreadable[0].where in plan.reason
+
+
+def test_a_store_that_goes_away_between_two_looks_leaves_the_plan_unknown() -> None:
+    class GoesAway(MemoryStore):
+        def success_by_batch(self, *_: object, **__: object) -> None:
+            raise StoreUnavailableError("the store is gone")
+
+        def search(self, task=None, status=None, since=None, **more):  # type: ignore[no-untyped-def]
+            if task == LOAD:
+                raise StoreUnavailableError("the store is gone")
+            return super().search(task, status, since, **more)
+
+    plan = planned(tasks=REPORTS, store=GoesAway(), since=3 * DAY)
+    assert {action for _, action in actions(plan)} == {"blocked"}
+    assert plan.verdict is Verdict.UNKNOWN
+    assert "the store is gone" in plan.reason
+
+
 def test_a_window_is_planned_after_the_one_it_requires_or_is_blocked() -> None:
     both = [REPORTS, ToCatchUp(task=LOAD, schedule=NIGHTLY, retention="4d")]
     plan = planned(a_load(13), tasks=both, since=4 * DAY)
@@ -233,6 +259,7 @@ def test_a_day_comes_after_the_week_that_it_requires() -> None:
     "wrong",
     [
         {"include": "failed"}, {"catchup": "some"}, {"backfill_limit": -2}, {"recheck_days": -1},
+        {"recheck_days": 10**10},
         {"cap": 0}, {"max_runs": 0}, {"since": "soon"}, {"tasks": []}, {"tasks": [NIGHT, NIGHT]},
         {"tasks": [REPORTS, ToCatchUp(task=LOAD, schedule=NIGHTLY, requires=[REPORT])]},
     ],
