@@ -248,6 +248,18 @@ def test_a_document_may_be_nested_as_deeply_as_is_said_and_no_deeper() -> None:
         decode(nested(MAX_DEPTH), where="here")
 
 
+@pytest.mark.parametrize("text", ["[" * 500, '{"' * 500, '\\"[' * 500, "[\\" * 500])
+def test_brackets_in_a_text_nest_nothing(text: str) -> None:
+    receipt = a_receipt(error=text, extra={"a": [[text, {text: text}]]})
+    assert decode(encode(receipt), where="here") == receipt
+
+
+def test_a_document_beyond_reason_is_told_before_it_takes_the_stack() -> None:
+    deep = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
+    with pytest.raises(BadReceiptError, match="nested more than 64 deep"):
+        decode(deep, where="here")
+
+
 @pytest.mark.parametrize("kind", ["empty", "cut short", "an unknown status", "a hostile task"])
 def test_the_reason_says_what_to_look_for(kind: str) -> None:
     reasons = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 
 from ubunye_core.codec.fields import Fields, WrongFieldError
@@ -30,6 +31,8 @@ MAX_DEPTH = 64
 READ_VERSIONS = (1, 2)
 STATUSES = tuple(status.value for status in Status)
 KINDS = tuple(kind.value for kind in TriggerKind)
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_NO_BRACKETS = bytes(set(range(256)).difference(b"[]{}"))
 
 
 def decode(document: bytes, *, where: str) -> Receipt:
@@ -66,6 +69,8 @@ def parse_object(document: bytes, *, depth: int = MAX_DEPTH) -> dict[str, Json]:
         raise WrongFieldError("it is empty")
     if len(document) > MAX_RECEIPT_BYTES:
         raise WrongFieldError(f"it has {len(document)} bytes")
+    if document.count(b"{") + document.count(b"[") > depth and _nesting(document) > depth:
+        raise WrongFieldError(f"it is nested more than {depth} deep")
     try:
         parsed: Json = json.loads(
             document.decode("utf-8-sig"),
@@ -83,27 +88,19 @@ def parse_object(document: bytes, *, depth: int = MAX_DEPTH) -> dict[str, Json]:
         raise WrongFieldError("it is not JSON that can be read") from None
     if not isinstance(parsed, dict):
         raise WrongFieldError("it is not a JSON object")
-    may_be_deep = document.count(b"{") + document.count(b"[") > depth
-    if may_be_deep and _is_deeper(parsed, depth):
-        raise WrongFieldError(f"it is nested more than {depth} deep")
     return parsed
 
 
-def _is_deeper(document: dict[str, Json], depth: int) -> bool:
-    level: list[Json] = [document]
-    for _ in range(depth):
-        level = [part for holder in level for part in _parts(holder)]
-    return bool(level)
+def _nesting(document: bytes) -> int:
+    """How deep a document is nested, told before it is parsed: a parser takes the stack for that.
 
-
-def _parts(holder: Json) -> list[Json]:
-    """The parts of an object or a list that hold something themselves."""
-    inside = list(holder.values()) if isinstance(holder, dict) else holder
-    return (
-        [part for part in inside if isinstance(part, dict | list)]
-        if isinstance(inside, list)
-        else []
-    )
+    What runs in the depth of a parse, a finalizer for one, would find no stack left.
+    """
+    deepest = now = 0
+    for bracket in _STRING.sub(b"", document).translate(None, _NO_BRACKETS):
+        now += 1 if bracket in b"[{" else -1
+        deepest = max(deepest, now)
+    return deepest
 
 
 def _each_once(fields: list[tuple[str, Json]]) -> dict[str, Json]:
