@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import tempfile
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from tests.privileges import without_privileges
 from ubunye_core import ConfigError, read_tasks
 from ubunye_core.questions.taskfolders import is_of_one_task, read_task
 
@@ -85,15 +86,19 @@ def test_a_folder_without_a_task_and_none_at_all_are_refused(tmp_path: Path) -> 
             read_tasks(place)
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads every folder")
-def test_a_folder_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
-    write(tmp_path / "pay/monthly/calc", SCHEDULE)
-    closed = write(tmp_path / "pay/weekly", "")
-    closed.chmod(0)
-    try:
-        with pytest.raises(ConfigError, match="cannot be read"):
-            read_tasks(tmp_path)
-    finally:
+def test_a_folder_that_cannot_be_read_is_refused() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        top = Path(place)
+        top.chmod(0o755)
+        write(top / "pay/monthly/calc", SCHEDULE)
+        closed = write(top / "pay/weekly", "")
+        closed.chmod(0)
+
+        def ask() -> None:
+            with pytest.raises(ConfigError, match=r"weekly cannot be read"):
+                read_tasks(top)
+
+        without_privileges(ask)
         closed.chmod(0o700)
 
 

@@ -7,12 +7,11 @@ import os
 import shutil
 import tempfile
 import time
-import traceback
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from tests.privileges import without_privileges
 from ubunye_core import (
     AmbiguousRunError,
     BadReceiptError,
@@ -163,23 +162,6 @@ def test_a_place_on_the_way_that_may_not_be_entered_or_listed_is_unavailable(
 
         without_privileges(ask)
         closed.chmod(0o777)
-
-
-def without_privileges(ask: Callable[[], None]) -> None:
-    """Run ``ask`` in a child that is not root: permissions mean nothing to root."""
-    child = os.fork()
-    if child == 0:
-        try:
-            if os.geteuid() == 0:
-                os.setgroups([])
-                os.setgid(65534)
-                os.setuid(65534)
-            ask()
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-        os._exit(0)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_looking_at_what_is_no_file_leaves_no_file_open(store: FileStore, folder: Path) -> None:
