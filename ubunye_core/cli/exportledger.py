@@ -48,7 +48,7 @@ def export_ledger_file(
     """
     if as_json and file == "-":
         raise ConfigError("'-' and --json are two things for standard output.", hint="Name a file.")
-    first = options.read_instant_or_date(since, "--since")
+    first = options.read_since(since)
     with telling() as told:
         done = export_ledger(
             sys.stdout if file == "-" else file,

@@ -12,8 +12,9 @@ import click
 from ubunye_core.batch import texts_of
 from ubunye_core.errors import ConfigError
 from ubunye_core.receipt import Window
-from ubunye_core.times import instant
+from ubunye_core.times import duration, instant, utc_now
 
+SINCE_FORMS = "14d, 2026-10-15 or 2026-10-15T06:00:00Z"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 
 as_json = click.option(
@@ -27,8 +28,9 @@ stuck_after = click.option(
 )
 since = click.option(
     "--since",
-    metavar="INSTANT|DATE",
-    help="Only runs that started then or later; a date means 00:00 UTC.",
+    metavar="TIME|INSTANT|DATE",
+    help="Only runs that started then or later, or so long ago, such as 14d; a date means 00:00 "
+    "UTC.",
 )
 task_or_pattern = click.option(
     "--task", metavar="TASK|PATTERN", help="Only this task, or those that fit, such as 'pay/*/*'."
@@ -132,6 +134,21 @@ def read_instant_or_date(
         return None
     is_date = _DATE.fullmatch(text)
     return instant(f"{text}T00:00:00Z" if is_date else text, what=option, forms=forms)
+
+
+def read_since(text: str | None) -> datetime | None:
+    """The instant that ``--since`` gave: itself, of a date its first, or so long before now.
+
+    Raises:
+        ConfigError: it is none of these.
+    """
+    if text is None:
+        return None
+    try:
+        ago = duration(text, what="--since")
+    except ConfigError:
+        return read_instant_or_date(text, "--since", forms=SINCE_FORMS)
+    return utc_now() - ago
 
 
 def check_waiting(

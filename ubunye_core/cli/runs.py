@@ -74,7 +74,7 @@ def find_runs(
         tasks,
         store=place.store,
         status=None if status is None else Status(status),
-        since=options.read_instant_or_date(since, "--since"),
+        since=options.read_since(since),
         batch=_comparable(options.read_variables(variables)),
         started_by=started_by,
         limit=limit,

@@ -95,5 +95,5 @@ def read_since(text: str | None, *, unless_given: timedelta) -> datetime | timed
     try:
         return duration(text, what="--since")
     except ConfigError:
-        forms = "14d, 2026-10-15 or 2026-10-15T06:00:00Z"
+        forms = options.SINCE_FORMS
         return options.read_instant_or_date(text, "--since", forms=forms) or unless_given

@@ -40,7 +40,7 @@ def copy(
       ubunye-runs store copy file:///srv/receipts s3://acme-receipts/prod
       ubunye-runs store copy file:///srv/receipts new --task 'pay/*/*' --since 2026-01-01
     """
-    first = options.read_instant_or_date(since, "--since")
+    first = options.read_since(since)
     origin, goal = find_place(source).store, find_place(target).store
     with counting("Copying") as told:
         done = copy_store(origin, goal, task=task, since=first, dry_run=dry_run, told=told)

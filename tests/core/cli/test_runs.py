@@ -317,3 +317,11 @@ def test_a_task_where_a_run_is_wanted_leads_to_its_runs(ask, keep, words):
     answer = ask(*words, CALC)
     assert answer.code == 2
     assert f"ubunye-runs list {CALC}" in answer.err
+
+
+def test_a_list_can_begin_so_long_ago(ask, keep):
+    lately = datetime.now(UTC) - timedelta(hours=1)
+    new = keep(started_at=lately, ended_at=lately).run_id
+    keep(started_at=lately - timedelta(days=3), ended_at=lately - timedelta(days=3))
+    assert ids(ask("list", CALC, "--since", "2d", "--json")) == [new]
+    assert ids(ask("search", "--since", "2d", "--json")) == [new]
