@@ -40,7 +40,9 @@ class StartedBy:
 
 
 def _is_named(actor: str | None, wanted: str) -> bool:
-    return actor is not None and fnmatchcase(actor.casefold(), wanted.casefold())
+    # "[" stands for itself: bots are named so.
+    pattern = wanted.casefold().replace("[", "[[]")
+    return actor is not None and fnmatchcase(actor.casefold(), pattern)
 
 
 @dataclass(frozen=True)

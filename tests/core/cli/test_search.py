@@ -119,3 +119,12 @@ def test_a_misspelt_task_is_told_of(ask, keep):
     keep("success")
     answer = ask("search", "--task", "pay/monthly/clac")
     assert "Did you mean pay/monthly/calc?" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [("dependabot[bot]", True), ("*[BOT]", True), ("dependabot[a-z]", False), ("*[", False)],
+)
+def test_brackets_in_the_name_of_an_actor_stand_for_themselves(wanted, fits):
+    by = TriggeredBy(kind=TriggerKind.MANUAL, actor="dependabot[bot]")
+    assert StartedBy(actor=wanted).fits(a_run(triggered_by=by)) is fits
