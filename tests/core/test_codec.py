@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -258,6 +259,15 @@ def test_a_document_beyond_reason_is_told_before_it_takes_the_stack() -> None:
     deep = b'{"a":' * 100_000 + b"1" + b"}" * 100_000
     with pytest.raises(BadReceiptError, match="nested more than 64 deep"):
         decode(deep, where="here")
+
+
+@pytest.mark.parametrize("end", [b"", b"\\"])
+def test_a_text_without_an_end_is_told_at_once_and_nests_nothing(end: bytes) -> None:
+    cut_short = b'{"a": "' + b"[" * 100 + b'\\"' * 300_000 + end
+    begun = time.process_time()
+    with pytest.raises(BadReceiptError, match="not whole JSON"):
+        decode(cut_short, where="here")
+    assert time.process_time() - begun < 10  # a look at each end that it might have takes minutes
 
 
 @pytest.mark.parametrize("kind", ["empty", "cut short", "an unknown status", "a hostile task"])

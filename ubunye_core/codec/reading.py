@@ -31,7 +31,8 @@ MAX_DEPTH = 64
 READ_VERSIONS = (1, 2)
 STATUSES = tuple(status.value for status in Status)
 KINDS = tuple(kind.value for kind in TriggerKind)
-_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\]++|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+"""A text, or what is there of one that is cut short: to look for another end takes minutes."""
 _NO_BRACKETS = bytes(set(range(256)).difference(b"[]{}"))
 
 
