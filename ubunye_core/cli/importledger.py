@@ -116,7 +116,10 @@ def _reason(done: ImportedLedger) -> str:
         f"of {done.task} {added} to {masked_url(done.target)}",
         *_further(done),
     ]
-    return f"{'; '.join(parts)}. {done.remark}".rstrip()
+    asked = ""
+    if any("another receipt" in no.why for no in done.refused):
+        asked = "Was it imported with another --variable, --time-zone or --window before?"
+    return " ".join(filter(None, (f"{'; '.join(parts)}.", done.remark, asked)))
 
 
 def _further(done: ImportedLedger) -> Iterator[str]:

@@ -68,7 +68,11 @@ def files_of(path: str | Path) -> list[Path]:
     if not given.is_dir() and given not in present:
         raise ConfigError(f"{given} does not exist.", hint="Name config.yaml or receipts.yaml.")
     if not present:
-        raise ConfigError(f"{given} holds neither {CONFIG_FILE} nor {RECEIPTS_FILE}.")
+        of_task = min(given.glob(f"*/*/*/{RECEIPTS_FILE}"), default=None)
+        raise ConfigError(
+            f"{given} holds neither {CONFIG_FILE} nor {RECEIPTS_FILE}.",
+            hint=None if of_task is None else f"Name the folder of one task: {of_task.parent}.",
+        )
     return present
 
 

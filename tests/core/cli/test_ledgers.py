@@ -251,3 +251,11 @@ def test_an_export_of_a_misspelt_task_says_that_it_never_ran(ask, keep):
     keep("success")
     answer = ask("export-ledger", "-", "--task", "pay/monthly/clac", "--time-zone", "UTC")
     assert "Did you mean pay/monthly/calc?" in answer.err
+
+
+def test_an_import_in_other_words_than_before_asks_for_those(ask, store, folder):
+    write(folder / "l.jsonl", *the_morning())
+    assert ask("import-ledger", "l.jsonl", *IMPORT).code == 0
+    answer = ask("import-ledger", "l.jsonl", *IMPORT, "--variable", "dt")
+    assert answer.code == 1
+    assert "another --variable, --time-zone or --window before?" in answer.out

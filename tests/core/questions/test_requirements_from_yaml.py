@@ -213,3 +213,11 @@ def test_a_missing_file_and_an_empty_folder_are_errors_that_name_them(tmp_path: 
     for name in ("config.yaml", "nowhere", "nowhere/config.yaml"):
         with pytest.raises(ConfigError, match=f"{tmp_path / name} does not exist"):
             read_requirements(tmp_path / name)
+
+
+def test_a_folder_of_tasks_leads_to_the_folder_of_one(tmp_path: Path) -> None:
+    folder = tmp_path / "pay" / "monthly" / "calc"
+    folder.mkdir(parents=True)
+    (folder / "receipts.yaml").write_text("requires: [pay/monthly/tax]\n")
+    with pytest.raises(ConfigError, match=f"Name the folder of one task: {folder}"):
+        read_requirements(tmp_path)
