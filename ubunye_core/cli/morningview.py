@@ -10,12 +10,12 @@ from itertools import groupby
 from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place
 from ubunye_core.cli.receiptview import COLUMNS, line_of, why_of
+from ubunye_core.cli.stats import short_length
 from ubunye_core.cli.tables import table
 from ubunye_core.questions.morning import Morning, MorningTask
 from ubunye_core.questions.planned import Action, PlannedWindow
 from ubunye_core.questions.stats import percent
 from ubunye_core.questions.window_state import WindowAnswer, WindowState
-from ubunye_core.times import in_words
 
 _WIDTH = 100
 _TASKS = ("task", "verdict", "health", "success", "p95", "why")
@@ -92,7 +92,7 @@ def _numbers(each: MorningTask) -> tuple[str, str]:
     """Which part of the runs succeeded, and how long they took."""
     stats = each.stats
     part = f"{percent(stats.succeeded, stats.runs)} of {stats.runs}" if stats.runs else "-"
-    return part, "-" if stats.durations is None else in_words(stats.durations.p95)
+    return part, "-" if stats.durations is None else short_length(stats.durations.p95)
 
 
 def _well(each: MorningTask) -> str:

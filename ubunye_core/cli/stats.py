@@ -134,7 +134,11 @@ def _line(found: TaskStats) -> tuple[str, ...]:
         found.task,
         str(found.runs),
         f"{found.succeeded} ({percent(found.succeeded, found.runs)})" if found.runs else "-",
-        *((_short(took.p50), _short(took.p95), _short(took.longest)) if took else "---"),
+        *(
+            (short_length(took.p50), short_length(took.p95), short_length(took.longest))
+            if took
+            else "---"
+        ),
         found.trend.value,
         str(found.longest_failing_streak),
         f"{found.windows_failed} of {found.windows}",
@@ -143,5 +147,6 @@ def _line(found: TaskStats) -> tuple[str, ...]:
     )
 
 
-def _short(length: timedelta) -> str:
+def short_length(length: timedelta) -> str:
+    """How long a run took, for people: ``42m``, or with its fraction where it is short."""
     return in_words(length) if length >= timedelta(seconds=10) else f"{length.total_seconds():.2g}s"

@@ -37,7 +37,8 @@ def table(
     Args:
         columns: The heads.
         rows: One text for each column.
-        folds: The columns of longer text, which may break into several lines on a terminal.
+        folds: The columns of longer text, which may break into several lines on a terminal. Where
+            the others are too wide as well, the last of them are told below the row too.
         plain_width: Where nobody looks, a wider table has these below its rows too; None: never.
     """
     cells = [[clean(cell).replace("\n", " ") for cell in row] for row in rows]
@@ -97,7 +98,9 @@ def _with_details(
     screen: int,
 ) -> None:
     short = [index for index, column in enumerate(columns) if column not in folds]
-    long = [index for index, column in enumerate(columns) if column in folds]
+    while len(short) > 1 and sum(widths[index] + 2 for index in short) - 2 > screen:
+        short.pop()  # a row that breaks is harder to read than one more detail below it
+    long = [index for index in range(len(columns)) if index not in short]
     widths = [0 if index in short[-1:] else width for index, width in enumerate(widths)]
     click.echo("  ".join(click.style(columns[i].ljust(widths[i]), bold=True) for i in short))
     wrapped = textwrap.TextWrapper(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -237,3 +237,10 @@ def test_stale_and_stuck_are_told(ask, keep):
     shown = ask("morning", LOAD, *now).out
     assert "Try: 'ubunye-runs close r-2 --reason TEXT', if it is dead." in shown
     assert ask("morning", LOAD, "--stuck-after", "1d", *now).code == 0
+
+
+def test_a_run_of_a_moment_did_not_take_no_time(ask, keep):
+    start = datetime(2026, 10, 31, 11, tzinfo=UTC)
+    keep("success", started_at=start, ended_at=start + timedelta(milliseconds=40))
+    answer = ask("morning", "--now", "2026-10-31T12:00:00Z")
+    assert answer.out.splitlines()[-2].endswith("pay/monthly/calc (100% of 1, p95 0.04s).")

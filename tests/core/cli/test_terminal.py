@@ -54,6 +54,16 @@ def test_nothing_is_cut_off_on_a_terminal_of_any_width(keep, columns):
     assert RUN in re.sub(r"\x1b\[[0-9;]*m", "", listed)
 
 
+@pytest.mark.parametrize("columns", [60, 80, 100])
+def test_no_row_of_a_list_is_wider_than_the_screen(keep, columns):
+    keep("success", run_id=RUN, variables={"dt": "2026-10-30"})
+    shown = on_a_terminal("list", "pay/monthly/calc", columns=columns)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()
+    assert max(map(len, lines)) <= columns
+    for word in (RUN, "pay/monthly/calc", "success", "2026-10-31T11:00:00Z", "5m", "dt=2026-10-30"):
+        assert any(word in line for line in lines)
+
+
 def test_colours_are_left_out_where_the_reader_says_so(keep):
     keep("success")
     for columns in (80, 200):
