@@ -44,8 +44,8 @@ def boundaries(period: Period, zone: ZoneInfo, since: datetime, until: datetime)
     """Where periods of a zone begin, in UTC: all between two instants, and more beyond each.
 
     A local midnight that the clocks skip is the instant at which they skip it. One that they show
-    twice counts once, the first time. Hours that they show twice are two. A day that a zone leaves
-    out (Apia, 30 December 2011) is none.
+    twice counts once, the first time. Hours that they show twice are two; one whose beginning they
+    skip belongs to the hour before. A day that a zone leaves out (Apia, 30 December 2011) is none.
     """
     reach = reach_of(period)
     first = (since - reach).astimezone(zone).date()
@@ -108,7 +108,11 @@ def _hours(zone: ZoneInfo, first: date, last: date) -> list[datetime]:
             continue
         for hour in _HOURS:
             local = datetime.combine(day, time(), zone) + hour
-            found.update(local.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
+            for at in (local.replace(fold=fold).astimezone(UTC) for fold in (0, 1)):
+                # Clocks that skip a whole hour show the next one then; of half an hour that is
+                # left of one (Lord Howe), nothing shows a beginning.
+                if at.astimezone(zone).replace(tzinfo=None) == local.replace(tzinfo=None):
+                    found.add(at)
     return sorted(found)
 
 

@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from cronsim import CronSim
 
+from ubunye_core.schedules import Period, Schedule
 from ubunye_core.schedules.firings import Cron
 
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
@@ -41,3 +42,15 @@ def test_what_goes_by_steps_fires_whenever_a_clock_shows_its_time(
     cron = Cron(expression, local)
     assert list(takewhile(lambda at: at < until, cron.after(since))) == shown
     assert [cron.before(at) for at in shown[1:]] == shown[:-1]
+
+
+@pytest.mark.parametrize(("zone", "change"), CHANGES, ids=str)
+def test_each_hour_begins_when_a_clock_shows_it_and_has_a_firing_and_a_name_of_its_own(
+    zone: str, change: datetime
+) -> None:
+    local = ZoneInfo(zone)
+    hourly = Schedule(cron="0 * * * *", time_zone=zone, window=Period.HOUR)
+    windows = hourly.windows(change - DAY, change + DAY)
+    assert [each.start for each in windows[1:]] == [each.end for each in windows[:-1]]
+    assert len({each.name for each in windows}) == len(windows)
+    assert all(each.start.astimezone(local).minute == 0 for each in windows)
