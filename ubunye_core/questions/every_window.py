@@ -109,7 +109,8 @@ def every_window(
         return replace(_of_unknown(requirement, task, reason, store), missing=missing)
     return EveryWindow(
         verdict=Verdict.FAIL,
-        reason=f"{reason} Try: 'ubunye-runs plan {task}' tells what can be caught up.",
+        reason=f"{reason} Try: 'ubunye-runs plan {task} --config FILE' tells what can "
+        f"be caught up.",
         decided=_is_decided(lacking, requirement),
         newest=newest,
         missing=missing,

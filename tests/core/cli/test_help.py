@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 
 import click
 import pytest
@@ -46,3 +48,10 @@ def test_each_exit_code_stands_on_its_own_line(ask):
     codes = [line for line in lines if re.match(r"\d  ", line)]
     assert [line.split("  ")[0] for line in codes] == ["0", "1", "2", "3"]
     assert codes[0] == "0  yes"
+
+
+def test_the_module_is_the_same_program(ask, folder):
+    words = [sys.executable, "-m", "ubunye_core.cli", "health"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == ask("health").err
