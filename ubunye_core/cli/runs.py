@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import click
@@ -26,6 +26,7 @@ from ubunye_core.recording import close_run
 from ubunye_core.stores import Found
 from ubunye_core.times import in_words, utc_now
 
+_FEW = 20
 _task = click.option("--task", metavar="TASK", help="The run's task; without it, all are searched.")
 
 
@@ -41,9 +42,8 @@ _NARROWING = (
         "-n",
         "--limit",
         type=click.IntRange(min=1),
-        default=20,
         metavar="N",
-        help="At most so many, the newest; 20 unless given.",
+        help=f"At most so many, the newest; {_FEW} unless given.",
     ),
 )
 
@@ -62,7 +62,7 @@ def find_runs(
     status: str | None,
     variables: Sequence[str],
     since: str | None,
-    limit: int,
+    limit: int | None,
     started_by: StartedBy | None = None,
 ) -> SearchedRuns:
     """The newest runs that the options name.
@@ -77,7 +77,7 @@ def find_runs(
         since=options.read_since(since),
         batch=_comparable(options.read_variables(variables)),
         started_by=started_by,
-        limit=limit,
+        limit=limit or _FEW,
     )
 
 
@@ -96,12 +96,14 @@ def list_runs(tasks: tuple[str, ...], place: Place, as_json: bool, **narrowing: 
       ubunye-runs list pay/monthly/calc --var month=2026-10
     """
     newest = find_runs(tasks, place, **narrowing).found
-    unseen = never_seen(tasks, newest, place)
-    reason = f"{summary(newest)} {unseen}".rstrip()
-    code = tell_runs(newest, place, reason=reason, as_json=as_json)
-    if unseen and newest and not as_json:
-        note(unseen)
-    return code
+    beside = [may_be_more(newest, narrowing["limit"]), never_seen(tasks, newest, place)]
+    return tell_runs(newest, place, reason=summary(newest), beside=beside, as_json=as_json)
+
+
+def may_be_more(found: Found, limit: int | None) -> str:
+    """A sentence where no limit was given and as many runs were found as are shown then."""
+    is_full = limit is None and len(found) == _FEW
+    return f"There may be more: -n shows more than {_FEW}." if is_full else ""
 
 
 def never_seen(tasks: Sequence[str], found: Found, place: Place) -> str:
@@ -111,10 +113,20 @@ def never_seen(tasks: Sequence[str], found: Found, place: Place) -> str:
 
 
 def tell_runs(
-    found: Found, place: Place, *, reason: str, as_json: bool, with_reasons: bool = False
+    found: Found,
+    place: Place,
+    *,
+    reason: str,
+    beside: Iterable[str],
+    as_json: bool,
+    with_reasons: bool = False,
 ) -> ExitCode:
-    """Print runs, one a line or in one document; of each, if wanted, why it was started."""
-    reason = place.with_remark(reason)
+    """Print runs, one a line or in one document; of each, if wanted, why it was started.
+
+    ``beside`` are sentences that people have to see also where there are runs; some may be empty.
+    """
+    to_see = " ".join(filter(None, beside))
+    reason = place.with_remark(f"{reason} {to_see}".rstrip())
     if as_json:
         document(
             verdict=None,
@@ -137,6 +149,8 @@ def tell_runs(
     if found and place.remark:
         say(place.remark)
     say_unreadable(found.unreadable)
+    if found and to_see:
+        note(to_see)
     return ExitCode.YES
 
 

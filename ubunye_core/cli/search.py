@@ -8,9 +8,15 @@ import click
 
 from ubunye_core.cli import options
 from ubunye_core.cli.exits import ExitCode
-from ubunye_core.cli.output import note
 from ubunye_core.cli.place import Place, takes_store
-from ubunye_core.cli.runs import find_runs, never_seen, summary, takes_narrowing, tell_runs
+from ubunye_core.cli.runs import (
+    find_runs,
+    may_be_more,
+    never_seen,
+    summary,
+    takes_narrowing,
+    tell_runs,
+)
 from ubunye_core.questions.search import StartedBy
 from ubunye_core.receipt import TriggerKind
 
@@ -53,13 +59,15 @@ def search(
     )
     tasks = () if task is None else (task,)
     answer = find_runs(tasks, place, started_by=started_by, **narrowing)
-    untold = _untold(answer.untold)
-    unseen = never_seen(tasks, answer.found, place)
-    text = " ".join(filter(None, (summary(answer.found), untold, unseen)))
-    code = tell_runs(answer.found, place, reason=text, as_json=as_json, with_reasons=True)
-    if untold and answer.found and not as_json:
-        note(untold)
-    return code
+    found = answer.found
+    beside = [
+        may_be_more(found, narrowing["limit"]),
+        _untold(answer.untold),
+        never_seen(tasks, found, place),
+    ]
+    return tell_runs(
+        found, place, reason=summary(found), beside=beside, as_json=as_json, with_reasons=True
+    )
 
 
 def _untold(runs: int) -> str:

@@ -325,3 +325,13 @@ def test_a_list_can_begin_so_long_ago(ask, keep):
     keep(started_at=lately - timedelta(days=3), ended_at=lately - timedelta(days=3))
     assert ids(ask("list", CALC, "--since", "2d", "--json")) == [new]
     assert ids(ask("search", "--since", "2d", "--json")) == [new]
+
+
+def test_a_list_that_stops_at_its_usual_length_says_so(ask, keep):
+    for hours in range(20):
+        keep("success", hours_ago=hours)
+    more = "There may be more: -n shows more than 20."
+    assert ask("list", CALC).err == f"{more}\n"
+    assert ask("search", "--json").document["reason"] == f"20 runs. {more}"
+    assert ask("list", CALC, "-n", 20).err == ""
+    assert ask("list", CALC, "--since", (NOW - timedelta(hours=9)).isoformat()).err == ""
