@@ -6,16 +6,19 @@ that an error can name them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ubunye_core.errors import ConfigError
+from ubunye_core.masking import masked_url
 
 if TYPE_CHECKING:
     import yaml
 
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")  # a Path keeps one slash of it
 MAX_CONFIG_BYTES = 1024 * 1024
 MAX_VALUES = 100_000
 MAX_DEPTH = 50
@@ -111,8 +114,12 @@ def path_given(path: str | Path) -> Path:
     """A path that somebody wrote, with ``~`` for a home folder; there may be nothing.
 
     Raises:
-        ConfigError: nothing can be there, or nobody can look whether something is.
+        ConfigError: nothing can be there, or nobody can look whether something is; or it is a URL.
     """
+    url = _URL.match(str(path))
+    if url is not None:  # it may hold a password
+        shown = masked_url(f"{url[1]}://{str(path)[url.end() :]}")
+        raise ConfigError(f"'{shown}' is a URL, and not a path.", hint="Name a file or a folder.")
     try:
         found = Path(path).expanduser()
         found.stat()

@@ -126,6 +126,16 @@ def test_a_path_where_nothing_can_be_is_refused(path: str, read: Callable[[str],
         read(path)
 
 
+@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize("read", [read_schedule, read_maintenance, read_tasks])
+def test_a_url_is_no_path_and_its_password_is_not_shown(
+    read: Callable[[object], object], kind: type
+) -> None:
+    with pytest.raises(ConfigError, match=r"s3://key:\*\*\*@bucket/x' is a URL") as refused:
+        read(kind("s3://key:hunter2@bucket/x"))
+    assert "hunter2" not in str(refused.value)
+
+
 def test_a_schedule_beside_a_file_is_refused_where_nothing_can_be(tmp_path: Path) -> None:
     path = written(tmp_path, f"requires: [{{task: a/b/c, windows: all, schedule: {'a' * 5000}}}]")
     with pytest.raises(ConfigError, match="name too long"):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ubunye_core.batch import comparable
+from ubunye_core.config import path_given
 from ubunye_core.errors import ConfigError
 from ubunye_core.names import check_task, one_of
 from ubunye_core.questions.tally import measured_length
@@ -174,7 +175,7 @@ def _write(file: Path | str | TextIO, lines: list[dict[str, Json]]) -> None:
     if not isinstance(file, Path | str):
         file.writelines(texts)
         return
-    path = Path(file)
+    path = path_given(file)
     try:
         with path.open("x", encoding="utf-8") as new:
             _write_or_remove(path, new, texts)
@@ -184,8 +185,6 @@ def _write(file: Path | str | TextIO, lines: list[dict[str, Json]]) -> None:
         ) from None
     except OSError as error:
         raise ConfigError(f"{path} cannot be written: {error.strerror}.") from error
-    except ValueError as error:  # a NUL
-        raise ConfigError(f"{str(path)!r} is a path of nothing.") from error
 
 
 def _write_or_remove(path: Path, new: TextIO, texts: Iterable[str]) -> None:

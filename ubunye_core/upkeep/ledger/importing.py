@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ubunye_core.batch import texts_of
 from ubunye_core.codec.fields import WrongFieldError
+from ubunye_core.config import path_given
 from ubunye_core.errors import ConfigError
 from ubunye_core.masking import is_secret_name, masked_value
 from ubunye_core.names import check_task, one_of
@@ -111,7 +112,7 @@ def import_ledger(
     goal, clocks = store_of(store), Clocks(time_zone, one_of(Period, window, "window"))
     _check_variable(variable, format)
     reading = _Reading(clocks, pipeline, told or _nobody)
-    lines = reading.lines(Path(file))
+    lines = reading.lines(path_given(file))
     naming = Naming(
         task=task, pipeline=reading.pipeline, clocks=clocks, variable=variable, format=format
     )

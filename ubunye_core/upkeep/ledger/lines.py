@@ -91,8 +91,6 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
                     yield number, line
     except OSError as error:
         raise ConfigError(f"{path} cannot be read: {error.strerror}.") from error
-    except ValueError as error:  # a NUL
-        raise ConfigError(f"{str(path)!r} is a path of nothing.") from error
 
 
 def document_of(line: bytes) -> Fields:

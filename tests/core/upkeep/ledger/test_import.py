@@ -373,6 +373,11 @@ def test_a_file_that_cannot_be_read_is_named(store, file, tmp_path) -> None:
             imported(store, nothing)
         with pytest.raises(ConfigError, match="is a path of nothing"):
             export_ledger(nothing, task=LOAD, time_zone=JAKARTA, store=store)
+    for url in ("s3://key:hunter2@bucket/l.jsonl", Path("s3://key:hunter2@bucket/l.jsonl")):
+        with pytest.raises(ConfigError, match=r"s3://key:\*\*\*@bucket/l.jsonl' is a URL"):
+            imported(store, url)
+        with pytest.raises(ConfigError, match=r"s3://key:\*\*\*@bucket/l.jsonl' is a URL"):
+            export_ledger(url, task=LOAD, time_zone=JAKARTA, store=store)
 
 
 def test_an_empty_ledger_has_nothing_to_import(store, file) -> None:
