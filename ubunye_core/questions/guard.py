@@ -100,6 +100,7 @@ def may_run(
         ConfigError: an argument is wrong, or this store gives no claims.
     """
     opened, moment = store_of(store), Moment.of(now)
+    _check_yes_or_no(rerun, "rerun")
     key, order = key_of(task, variables), order_of(ordered, schedule, window)
     gives = _gives_claims(opened)
     try:
@@ -143,6 +144,7 @@ def claim(
         ConfigError: an argument is wrong, or this store gives no claims.
     """
     opened, moment = store_of(store), Moment.of(None)
+    _check_yes_or_no(rerun, "rerun")
     key, gives = key_of(task, variables), _gives_claims(opened)
     order = order_of(ordered, schedule, window)
     try:
@@ -172,6 +174,11 @@ def key_of(task: str, variables: Mapping[str, object] | None) -> ClaimKey:
     return ClaimKey.of(check_task(task), masked_variables(texts_of(variables)))
 
 
+def _check_yes_or_no(value: object, what: str) -> None:
+    if not isinstance(value, bool):  # a text such as "no" would count as a yes
+        raise ConfigError(f"'{what}' is {value!r}, not true or false.")
+
+
 def _gives_claims(store: ReceiptStore) -> GivesClaims:
     if getattr(store, "claim", None) is None:
         raise ConfigError(
@@ -190,6 +197,7 @@ def order_of(
         ConfigError: an order is wanted, and there is no schedule with a first window; or a
             schedule is given, and no order is wanted.
     """
+    _check_yes_or_no(ordered, "ordered")
     if not ordered:
         if schedule is not None:
             raise ConfigError("'schedule' says in which order.", hint="Give ordered=True, too.")

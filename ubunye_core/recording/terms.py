@@ -13,6 +13,7 @@ from ubunye_core.names import one_of
 from ubunye_core.questions.guard import order_of
 from ubunye_core.questions.policy import LEASE, WAIT, IfHeld, Policy
 from ubunye_core.questions.wait import POLL
+from ubunye_core.stores.claims import check_lease
 from ubunye_core.times import duration, instant
 
 if TYPE_CHECKING:
@@ -116,6 +117,9 @@ def _guarding(task: Policy, of_task: Sequence[Schedule], said: GuardTerms) -> Gu
                 f"'{name}' says how to wait for a batch that is held.",
                 hint="Give if_held='wait', too.",
             )
+    for name in ("rerun", "ordered"):
+        if not isinstance(said.get(name, False), bool):  # "no" would be a yes
+            raise ConfigError(f"'{name}' is {said.get(name)!r}, not true or false.")
     deadline, schedule = said.get("deadline"), said.get("schedule")
     ordered = said.get("ordered", False) or task.ordered
     if ordered:
@@ -124,9 +128,11 @@ def _guarding(task: Policy, of_task: Sequence[Schedule], said: GuardTerms) -> Gu
     poll = _length(said.get("poll"), task.poll, POLL, "poll")
     if not poll:
         raise ConfigError("'poll' is zero; two looks need a pause.")
+    lease = _length(said.get("lease"), task.lease, LEASE, "lease")
+    check_lease(lease)
     return Guarding(
         rerun=said.get("rerun", False),
-        lease=_length(said.get("lease"), task.lease, LEASE, "lease"),
+        lease=lease,
         if_held=if_held,
         wait=_length(said.get("wait"), task.wait, WAIT, "wait"),
         deadline=None if deadline is None else instant(deadline, what="deadline"),

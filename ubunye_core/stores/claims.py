@@ -79,6 +79,15 @@ def check_claim(run_id: str, lease: timedelta) -> None:
             date.
     """
     check_run_id(run_id)
+    check_lease(lease)
+
+
+def check_lease(lease: timedelta) -> None:
+    """Refuse a lease that cannot be kept.
+
+    Raises:
+        ConfigError: it is too short to be renewed in time, or so long that its end is no date.
+    """
     if lease < SHORTEST_LEASE:
         raise ConfigError(f"A lease of {lease.total_seconds():g} s is too short to be kept.")
     if lease > LONGEST:

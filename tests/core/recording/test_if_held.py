@@ -241,8 +241,12 @@ def test_who_says_how_to_wait_must_wait(store: ReceiptStore, words: dict[str, ob
 
 
 @pytest.mark.parametrize(
-    "words", [{"if_held": "queue"}, {"if_held": "wait", "poll": "0s"}, {"wait": "soon"}]
-)
+    "words",
+    [
+        {"if_held": "queue"}, {"if_held": "wait", "poll": "0s"}, {"wait": "soon"},
+        {"lease": "0s"}, {"rerun": "no"}, {"ordered": "no"},
+    ],
+)  # fmt: skip
 def test_a_wrong_word_is_refused_before_anything_runs(
     store: ReceiptStore, words: dict[str, object]
 ) -> None:
