@@ -67,7 +67,7 @@ def test_what_is_wrong_is_named(ask, store, words):
     ("words", "forms"),
     [
         (("plan", CALC, *NIGHTLY, "--since", "yesterday"), "14d, 2026-10-15 or 2026-10-15T06"),
-        (("list", CALC, "--since", "yesterday"), "2026-10-15 or 2026-10-15T06"),
+        (("list", CALC, "--since", "yesterday"), "14d, 2026-10-15 or 2026-10-15T06"),
     ],
 )
 def test_what_since_may_be_is_told_with_all_its_forms(ask, store, words, forms):
