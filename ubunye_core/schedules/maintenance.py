@@ -17,7 +17,7 @@ LONGEST = timedelta(days=7)
 A_DAY, A_MINUTE = timedelta(days=1), timedelta(minutes=1)
 MOST_IN_A_MONTH = 31 * 24
 END_OF_DAY = "24:00"
-SOME_MONTH = datetime(2024, 1, 1, tzinfo=UTC)
+SOME_DAY = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +74,9 @@ class Maintenance:
         if not A_MINUTE <= takes <= LONGEST:
             raise ConfigError(f"'takes' is {in_words(takes)}; it is from 1m to 7d.")
         self._set("takes", takes)
-        firings = Cron(str(self.cron), self.zone).after(SOME_MONTH)
-        often = takewhile(lambda at: at < SOME_MONTH + 31 * A_DAY, firings)
+        firings = Cron(str(self.cron), self.zone)
+        first = next(firings.after(SOME_DAY))  # it may fire in one month of the year only
+        often = takewhile(lambda at: at < first + 31 * A_DAY, firings.after(first))
         if sum(1 for _ in islice(often, MOST_IN_A_MONTH + 1)) > MOST_IN_A_MONTH:
             raise ConfigError(f"{self.cron!r} fires more often than once an hour.")
 

@@ -122,6 +122,7 @@ def test_it_takes_place_only_while_it_is_valid() -> None:
         ({"cron": "0 0 * * *", "takes": "0s"}, "from 1m to 7d"),
         ({"cron": "0 0 * * *", "takes": "8d"}, "from 1m to 7d"),
         ({"cron": "* * * * *", "takes": "1m"}, "more often"),
+        ({"cron": "* * * 2 *", "takes": "1m"}, "more often"),
         ({"cron": "0 0 * * *", "takes": "1h", "from_": "00:00"}, "either 'cron'"),
         ({"cron": "midnight", "takes": "1h"}, "no cron expression"),
     ],
