@@ -52,7 +52,7 @@ buckets: ## Bring the servers of buckets that tests start, exactly as locked, in
 demo: setup ## Run the main job on this machine: one gate, two schedulers, one store
 	@$(PY) -m example_dags.demo
 
-test: setup engine buckets ## Run the fast tests (up to ten minutes)
+test: setup engine buckets ## Run the fast tests (about five minutes)
 	@$(PYTEST) -n $(WORKERS) -m "not slow and not soak and not alone" --suite-report=.suites/fast.json
 
 # The slow tests alone; 5 is pytest's word for "none selected", and the suites' check comes after.

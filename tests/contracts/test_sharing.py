@@ -80,6 +80,7 @@ class TestB:
         assert len({worker for test, worker in lines if test.startswith(name)}) == 1
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_fails_the_run_and_the_report_names_the_test(tmp_path: Path) -> None:
     code = """
 import os

@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -95,6 +96,7 @@ def unchanged_or_unknown(ask: Callable[[MemoryStore], Verdict], state: Any) -> N
     assert after is before or after is Verdict.UNKNOWN, (before, after)
 
 
+@pytest.mark.slow
 @given(stores(), requirements())
 @settings(max_examples=300)
 def test_damage_leaves_a_gate_as_it_was_or_makes_it_unknown(
@@ -106,6 +108,7 @@ def test_damage_leaves_a_gate_as_it_was_or_makes_it_unknown(
     unchanged_or_unknown(ask, state)
 
 
+@pytest.mark.slow
 @given(stores(), requirements())
 @settings(max_examples=300)
 def test_damage_never_meets_a_requirement_and_never_ends_a_wait(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,6 +39,7 @@ OCTOBER = {"month": "2026-10"}
 MOMENTS = st.sampled_from([NOW, NOW - HOUR, NOW - DAY, NOW + DAY]) | st.builds(utc_now)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(stores(windows=True), st.sampled_from([None, "2h", "3d"]), MOMENTS)
 def test_health_is_the_same(held, max_age, now) -> None:
@@ -47,6 +49,7 @@ def test_health_is_the_same(held, max_age, now) -> None:
     assert quick == job_health(CALC, store=FourMethods(store), **asked)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(stores(), requirements(), MOMENTS)
 def test_a_gate_says_the_same(held, requirement, now) -> None:

@@ -79,6 +79,7 @@ def test_and_one_listing_with_hints(moto: Moto, many: tuple[str, list[Receipt]])
     assert moto.seen() == {"LIST": 1, "GET": 101}
 
 
+@pytest.mark.slow
 def test_later_polls_for_a_batch_that_is_not_there_read_only_what_is_new(
     moto: Moto, store: ObjectStore, load: Callable[[ObjectStore, list[Receipt]], None]
 ) -> None:
@@ -95,6 +96,7 @@ def test_later_polls_for_a_batch_that_is_not_there_read_only_what_is_new(
     assert moto.seen() == {"LIST": 4, "GET": 3}  # two are new, and one of them still runs
 
 
+@pytest.mark.slow
 def test_a_repair_keeps_facts_for_a_process_that_looks_once(
     moto: Moto, store: ObjectStore, load: Callable[[ObjectStore, list[Receipt]], None]
 ) -> None:
@@ -160,6 +162,7 @@ def test_the_success_of_a_batch_takes_two_gets_or_three(moto: Moto, store: Objec
     assert moto.seen() == {"GET": 1}
 
 
+@pytest.mark.slow
 def test_the_newest_are_listed_from_a_mark_as_soon_as_writers_have_left_some(
     moto: Moto, store: ObjectStore, load: Callable[[ObjectStore, list[Receipt]], None]
 ) -> None:
@@ -174,6 +177,7 @@ def test_the_newest_are_listed_from_a_mark_as_soon_as_writers_have_left_some(
     assert moto.seen()["LIST"] == 3
 
 
+@pytest.mark.slow
 def test_what_others_bring_is_found_though_hints_do_not_know_it(
     moto: Moto, store: ObjectStore, load: Callable[[ObjectStore, list[Receipt]], None]
 ) -> None:
