@@ -33,7 +33,8 @@ def examine(table: Table) -> Iterator[Finding]:
     yield Finding(
         what="claim",
         good=None,
-        why="not given here; a folder, a bucket, a SQL database or a ledger gives them",
+        why="not given here; a folder, a bucket, sqlite:///, postgresql://, Delta without Spark "
+        "(delta+file://, delta+s3://) or a ledger (jsonl:///) gives them",
     )
     yield _files(table)
 
