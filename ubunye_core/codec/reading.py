@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from codecs import BOM_UTF8
 from datetime import timedelta
 
 from ubunye_core.codec.fields import Fields, WrongFieldError
@@ -74,7 +75,7 @@ def parse_object(document: bytes, *, depth: int = MAX_DEPTH) -> dict[str, Json]:
         raise WrongFieldError(f"it is nested more than {depth} deep")
     try:
         parsed: Json = json.loads(
-            document.decode("utf-8-sig"),
+            document.removeprefix(BOM_UTF8).decode(),
             parse_constant=_no_such_number,
             parse_float=_finite,
             object_pairs_hook=_each_once,

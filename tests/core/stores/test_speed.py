@@ -13,7 +13,7 @@ import pytest
 pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.timeout(1200)]
 
 ROOT = Path(__file__).parents[3]
-QUICK = [sys.executable, "-m", "benchmarks.stores", "--quick", "--rounds", "3", "--json"]
+QUICK = [sys.executable, "-m", "benchmarks.stores", "--quick", "--rounds", "5", "--json"]
 
 NOT_REACHED = (
     ("health of a pattern", "hints"),  # to learn which tasks there are takes half of it

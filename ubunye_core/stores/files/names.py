@@ -27,7 +27,9 @@ A_MOMENT = 1_000_000
 SKEW = 5 * 60 * 1_000_000
 ANY_TIME = 1 << 62
 _FIRST_FEW = 256
-_TAIL_BYTES = 2_048
+_TAIL_BYTES = 1_024
+_LINE_BYTES = 90
+"""Of the line that names a run of ours, and a few more."""
 
 
 class HintsFailError(Exception):
@@ -119,11 +121,11 @@ def by_date(
     return candidates, trust_dates
 
 
-def by_hints(hints: Hints) -> Iterator[Candidate] | None:
+def by_hints(hints: Hints, wanted: int | None = None) -> Iterator[Candidate] | None:
     """All candidates of a task, newest first, without a listing of its folder.
 
     None where that cannot be told: somebody else has changed the folder, or the names of some
-    show nothing. One may have gone.
+    show nothing. One may have gone. Where so many are ``wanted``, as much is read at first.
 
     Raises:
         HintsFailError: while they are given out: a line of the hints is damaged.
@@ -133,16 +135,17 @@ def by_hints(hints: Hints) -> Iterator[Candidate] | None:
         return None
     if not hints.size(NAMES):
         return None
-    return _backwards(hints, {f"{run_id}{SUFFIX}" for run_id in open_runs})
+    waiting = {f"{run_id}{SUFFIX}" for run_id in open_runs}
+    return _backwards(hints, waiting, max(_TAIL_BYTES, _LINE_BYTES * (wanted or 0)))
 
 
-def _backwards(hints: Hints, waiting: set[str]) -> Iterator[Candidate]:
+def _backwards(hints: Hints, waiting: set[str], length: int) -> Iterator[Candidate]:
     """The candidates in the tail of the list of names, and further back as they are asked for.
 
     A line says how new the newest name before it is, so that what is newer than all that was not
     read yet can be given out.
     """
-    size, length, given = hints.size(NAMES), _TAIL_BYTES, set[str]()
+    size, given = hints.size(NAMES), set[str]()
     while True:
         try:
             data = hints.tail(NAMES, size, length)

@@ -34,7 +34,7 @@ class Place:
 
     def folder(self, task: str) -> Path:
         """The folder of a task."""
-        return self.root.joinpath(*check_task(task).split("/"))
+        return Path(os.path.join(self.root, check_task(task)))
 
     def path(self, task: str, run_id: str) -> Path:
         """The file of a receipt."""

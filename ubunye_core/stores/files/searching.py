@@ -120,7 +120,7 @@ class Search:
             return answer
         before = list(answer.receipts), list(answer.unreadable)
         if self._asked.limit is not None or self._asked.since is not None:
-            quick = by_hints(hints)
+            quick = by_hints(hints, self._asked.limit)
             try:
                 if quick is not None:
                     self._look_at(task, hints, quick, facts, answer, is_quick=True)
@@ -183,7 +183,7 @@ class Search:
                 continue
             seen, found = look(path, task)
             if isinstance(seen, Receipt) and found is not None:
-                if self._asked.is_narrow or self._asked.limit is None:
+                if self._asked.is_narrow or not (few or self._asked.since):
                     facts.learn(seen, found)
                 dated = found.st_mtime_ns // 1_000 + SKEW
                 is_newer = not each.shows_start and microseconds(seen.started_at) > dated

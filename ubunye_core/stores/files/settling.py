@@ -55,7 +55,9 @@ def _by_what_is_known(task: str, hints: Hints, now: Now) -> Settled | None:
             return None
         found.append(Settled.of(receipt))
     newest = max(found, key=lambda run: (run.started_at, run.run_id), default=None)
-    return None if newest is None else replace(newest, open_runs=now.running)
+    if newest is None or not now.running:
+        return newest
+    return replace(newest, open_runs=now.running)
 
 
 def _among_the_newest(task: str, hints: Hints, known: TaskFacts, place: Place) -> Settled | None:
@@ -94,7 +96,7 @@ def _newest(hints: Hints) -> list[str]:
     """The names of the newest runs, where the folder is large and the hints can tell."""
     if hints.size(NAMES) > _LARGE_BYTES:
         try:
-            quick = by_hints(hints)
+            quick = by_hints(hints, RUNS_READ)
             return [] if quick is None else [each.name for each in islice(quick, RUNS_READ)]
         except HintsFailError:
             pass
