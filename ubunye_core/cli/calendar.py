@@ -8,8 +8,9 @@ from typing import Any
 import click
 
 from ubunye_core.cli import options
+from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
-from ubunye_core.cli.output import document, moment, say, say_unreadable, say_verdict
+from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.tables import table
 from ubunye_core.errors import ConfigError
@@ -110,13 +111,9 @@ def calendar(
     answer = told if isinstance(told, SlotAnswer) else None
     code = code_of(told.verdict)
     if as_json:
-        document(
-            verdict=told.verdict,
-            exit_code=code,
-            reason=place.with_remark(told.reason),
-            now=told.now,
-            store=place.shown,
-            unreadable=told.unreadable,
+        document_of(
+            told,
+            place,
             slot=None if answer is None else _slot_as_json(answer.slot),
             maintenance=[] if answer is None else list(map(_as_json, answer.maintenance)),
             tasks=[] if answer is None else list(map(_task_as_json, answer.tasks)),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import click
 
 from ubunye_core.cli import options
+from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
-from ubunye_core.cli.output import document, moment, say, say_unreadable, say_verdict
+from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.tables import table
 from ubunye_core.questions import Health, TaskHealth, job_health
@@ -56,13 +57,9 @@ def health(
     )
     code = code_of(answer.verdict)
     if as_json:
-        document(
-            verdict=answer.verdict,
-            exit_code=code,
-            reason=place.with_remark(answer.reason),
-            now=answer.now,
-            store=place.shown,
-            unreadable=answer.unreadable,
+        document_of(
+            answer,
+            place,
             tasks=[health_as_json(task) for task in answer.tasks],
         )
     else:

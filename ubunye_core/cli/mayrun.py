@@ -7,8 +7,9 @@ from pathlib import Path
 import click
 
 from ubunye_core.cli import options
+from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
-from ubunye_core.cli.output import document, say, say_unreadable, say_verdict
+from ubunye_core.cli.output import say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.scheduled import read_given_schedule, takes_schedule
 from ubunye_core.errors import ConfigError
@@ -64,26 +65,21 @@ def may_run_now(
         schedule=read_given_schedule(config, format_, **schedule) if in_order else None,
         now=options.read_instant(now, "--now"),
     )
-    code = code_of(answer.verdict)
     if as_json:
-        _as_document(answer, code, place)
+        _as_document(answer, place)
     else:
         say_verdict(answer.verdict, answer.reason)
         if place.remark:
             say(place.remark)
         say_unreadable(answer.unreadable, told=[answer.reason])
-    return code
+    return code_of(answer.verdict)
 
 
-def _as_document(answer: RunAnswer, code: ExitCode, place: Place) -> None:
+def _as_document(answer: RunAnswer, place: Place) -> None:
     held, before = answer.holder, answer.before
-    document(
-        verdict=answer.verdict,
-        exit_code=code,
-        reason=place.with_remark(answer.reason),
-        now=answer.now,
-        store=place.shown,
-        unreadable=answer.unreadable,
+    document_of(
+        answer,
+        place,
         task=answer.task,
         batch=answer.key.batch.as_dict(),
         held_by=None if held is None else held.run_id,

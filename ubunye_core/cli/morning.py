@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from ubunye_core.cli import options
+from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
 from ubunye_core.cli.health import health_as_json
 from ubunye_core.cli.morningview import show_morning
-from ubunye_core.cli.output import document
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.scheduled import read_since
 from ubunye_core.cli.stats import stats_as_json
@@ -90,13 +90,9 @@ def morning(
     )
     code = code_of(answer.verdict)
     if as_json:
-        document(
-            verdict=answer.verdict,
-            exit_code=code,
-            reason=place.with_remark(answer.reason),
-            now=answer.now,
-            store=place.shown,
-            unreadable=answer.unreadable,
+        document_of(
+            answer,
+            place,
             since=in_iso(answer.since),
             stats_since=in_iso(answer.stats_since),
             tasks=[_task_as_json(each, answer) for each in answer.tasks],

@@ -8,8 +8,9 @@ from pathlib import Path
 import click
 
 from ubunye_core.cli import options
+from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
-from ubunye_core.cli.output import document, moment, say, say_unreadable, say_verdict
+from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.scheduled import read_given_schedule, read_since, takes_schedule
 from ubunye_core.cli.tables import table
@@ -115,13 +116,9 @@ def plan(
     )
     code = code_of(answer.verdict)
     if as_json:
-        document(
-            verdict=answer.verdict,
-            exit_code=code,
-            reason=place.with_remark(answer.reason),
-            now=answer.now,
-            store=place.shown,
-            unreadable=answer.unreadable,
+        document_of(
+            answer,
+            place,
             windows=[_as_json(each, answer) for each in answer.windows],
         )
     else:

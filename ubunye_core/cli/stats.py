@@ -7,8 +7,9 @@ from datetime import timedelta
 import click
 
 from ubunye_core.cli import options
+from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
-from ubunye_core.cli.output import document, moment, say, say_unreadable, say_verdict
+from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.tables import table
 from ubunye_core.questions.stats import Stats, Stretch, TaskStats, percent, task_stats
@@ -49,13 +50,9 @@ def stats(
     answer = task_stats(tasks, store=place.store, days=days, now=options.read_instant(now, "--now"))
     code = code_of(answer.verdict)
     if as_json:
-        document(
-            verdict=answer.verdict,
-            exit_code=code,
-            reason=place.with_remark(answer.reason),
-            now=answer.now,
-            store=place.shown,
-            unreadable=answer.unreadable,
+        document_of(
+            answer,
+            place,
             since=in_iso(answer.since),
             tasks=[stats_as_json(each) for each in answer.tasks],
         )

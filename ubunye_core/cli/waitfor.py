@@ -9,8 +9,9 @@ import click
 
 from ubunye_core.cli import options
 from ubunye_core.cli.asked import Terms, from_file, from_options
+from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
-from ubunye_core.cli.output import document, say, say_unreadable, say_verdict
+from ubunye_core.cli.output import say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.waiting import ask_and_wait
 from ubunye_core.errors import ConfigError
@@ -103,12 +104,11 @@ def wait_for(
             deadline=deadline,
             poll=poll,
         )
-    code = code_of(answer.verdict)
     if as_json:
-        _print_json(answer, code, place)
+        _print_json(answer, place)
     else:
         _show(answer, place)
-    return code
+    return code_of(answer.verdict)
 
 
 def _asked(
@@ -121,14 +121,10 @@ def _asked(
     return from_options(tasks, texts, terms, if_any="--any-batch, best with --max-age")
 
 
-def _print_json(answer: UpstreamAnswer, code: ExitCode, place: Place) -> None:
-    document(
-        verdict=answer.verdict,
-        exit_code=code,
-        reason=place.with_remark(answer.reason),
-        now=answer.now,
-        store=place.shown,
-        unreadable=answer.unreadable,
+def _print_json(answer: UpstreamAnswer, place: Place) -> None:
+    document_of(
+        answer,
+        place,
         requirements=[_as_json(each) for each in answer.requirements],
     )
 
