@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import islice
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo
 
 from ubunye_core.errors import ConfigError
 from ubunye_core.names import one_of
 from ubunye_core.schedules.calendar import Calendar
+from ubunye_core.schedules.clocks import zone_named
 from ubunye_core.schedules.firings import Cron, Firings, Interval
 from ubunye_core.schedules.periods import Names, Period, boundaries, reach_of
 from ubunye_core.times import as_utc, check_format, duration, instant, to_the_second
@@ -101,12 +102,7 @@ class Schedule:
             raise ConfigError("A schedule has either 'cron' or 'every'.")
         self._set("window", one_of(Period, self.window, "window"))
         self._set("of", one_of(Of, self.of, "of"))
-        try:
-            self._set("zone", ZoneInfo(self.time_zone))
-        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-            raise ConfigError(
-                f"{self.time_zone!r} is no time zone.", hint="Write its IANA name: Asia/Jakarta."
-            ) from error
+        self._set("zone", zone_named(self.time_zone))
         for name in ("start", "end"):
             value = getattr(self, name)
             if value is not None:
