@@ -15,7 +15,7 @@ from ubunye_core.stores.files.place import SUFFIX
 _SHOWS_ITS_START = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\.json"
 )
-_FORM = b"00000000-0000-0000-0000-000000000000.json"
+_FORM = b"00000000-0000-0000-0000-000000000000.json/"
 _DIGITS_AS_0 = bytes.maketrans(b"0123456789abcdef", b"0" * 16)
 _VERSION, _VARIANT = 14, 19
 """Where these digits stand in a name."""
@@ -39,26 +39,29 @@ def shows_start(name: str) -> bool:
 
 def told_apart(entries: list[bytes]) -> Listing:
     """The receipts among all that stands in a folder."""
-    length = len(_FORM)
-    usual = [name for name in entries if len(name) == length]
-    if all(
-        _show_start(usual[first : first + _AT_ONCE]) for first in range(0, len(usual), _AT_ONCE)
-    ):
-        rest = [name for name in entries if len(name) != length]
-    else:
-        usual = [name for name in usual if shows_start(os.fsdecode(name))]
-        rest = list(set(entries).difference(usual))
-    suffix = SUFFIX.encode()
-    others = (name for name in rest if name.endswith(suffix) and not name.startswith(b"."))
-    return Listing(usual, sorted(map(os.fsdecode, others)))
+    showing: list[bytes] = []
+    others: list[str] = []
+    for first in range(0, len(entries), _AT_ONCE):
+        names = entries[first : first + _AT_ONCE]
+        if _show_start(names):
+            showing += names
+            continue
+        for name in names:
+            text = os.fsdecode(name)
+            if shows_start(text):
+                showing.append(name)
+            elif text.endswith(SUFFIX) and not text.startswith("."):
+                others.append(text)
+    return Listing(showing, sorted(others))
 
 
 def _show_start(names: list[bytes]) -> bool:
-    """Whether names of the usual length are all ids of version 7.
+    """Whether all these names are ids of version 7.
 
-    The same as the pattern says of each, told of many at once.
+    The same as the pattern says of each, told of many at once. No name holds a slash, so where
+    slashes stand between them as between names of the usual length, each has it.
     """
-    joined, length = b"".join(names), len(_FORM)
+    joined, length = b"/".join((*names, b"")), len(_FORM)
     return (
         joined[_VERSION::length] == b"7" * len(names)
         and not joined[_VARIANT::length].translate(None, b"89ab")
