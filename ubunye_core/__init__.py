@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from ubunye_core.questions.conflicts import MaintenanceConflict, Slot, TaskConflict
     from ubunye_core.questions.maintenancefiles import read_maintenance
     from ubunye_core.questions.morning import Morning, MorningTask, morning
+    from ubunye_core.questions.onelook import OneLook
     from ubunye_core.questions.plan import Plan, plan_backfill
     from ubunye_core.questions.planned import Action, Catchup, Include, PlannedWindow, ToCatchUp
     from ubunye_core.questions.policyfiles import read_policy
@@ -104,6 +105,7 @@ _LATER = {
     "ubunye_core.questions.maintenancefiles": ("read_maintenance",),
     "ubunye_core.questions.morning": ("Morning", "MorningTask", "morning"),
     "ubunye_core.questions.plan": ("Plan", "plan_backfill"),
+    "ubunye_core.questions.onelook": ("OneLook",),
     "ubunye_core.questions.planned": ("Action", "Catchup", "Include", "PlannedWindow", "ToCatchUp"),
     "ubunye_core.questions.policyfiles": ("read_policy",),
     "ubunye_core.questions.schedulefiles": ("read_calendar", "read_schedule"),
@@ -174,6 +176,7 @@ __all__ = [
     "OnFailed",
     "Orchestrator",
     "Override",
+    "OneLook",
     "Patience",
     "Period",
     "Pin",
