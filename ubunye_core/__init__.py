@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from ubunye_core.questions.stats import Stats, Stretch, TaskStats, Trend, task_stats
     from ubunye_core.questions.tally import Durations
     from ubunye_core.questions.taskfolders import read_tasks
+    from ubunye_core.questions.tasks import tasks_named
     from ubunye_core.questions.window_state import WindowAnswer, WindowState
     from ubunye_core.questions.windows import Windows, missed_windows, window_states
     from ubunye_core.schedules import Calendar, Of, Period, Schedule, ScheduledWindow
@@ -113,6 +114,7 @@ _LATER = {
     "ubunye_core.questions.stats": ("Stats", "Stretch", "TaskStats", "Trend", "task_stats"),
     "ubunye_core.questions.tally": ("Durations",),
     "ubunye_core.questions.taskfolders": ("read_tasks",),
+    "ubunye_core.questions.tasks": ("tasks_named",),
     "ubunye_core.questions.window_state": ("WindowAnswer", "WindowState"),
     "ubunye_core.questions.windows": ("Windows", "missed_windows", "window_states"),
     "ubunye_core.schedules": ("Calendar", "Of", "Period", "Schedule", "ScheduledWindow"),
@@ -259,6 +261,7 @@ __all__ = [
     "requirements_of",
     "suggest_slot",
     "task_stats",
+    "tasks_named",
     "wait_for_upstream",
     "window_states",
 ]

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
 
-from ubunye_core.names import check_task_or_pattern, is_pattern
-from ubunye_core.questions.tasks import fitting_tasks, known_tasks
+from ubunye_core.questions.tasks import known_tasks, tasks_named
 from ubunye_core.receipt import Receipt, Status, TriggerKind
 from ubunye_core.stores.protocol import Found, ReceiptStore, Unreadable
 from ubunye_core.stores.select import select
@@ -106,10 +105,7 @@ def _named(tasks: Sequence[str], store: ReceiptStore) -> list[str | None]:
     if not tasks:
         known = known_tasks(store)
         return [*known] if known else [None]
-    named: dict[str | None, None] = {}
-    for each in map(check_task_or_pattern, tasks):
-        named |= dict.fromkeys(fitting_tasks(each, store) if is_pattern(each) else [each])
-    return list(named)
+    return [*tasks_named(tasks, store=store)]
 
 
 def _every(

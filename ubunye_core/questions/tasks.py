@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ubunye_core.errors import ConfigError
-from ubunye_core.names import fits, is_pattern, near
+from ubunye_core.names import check_task_or_pattern, fits, is_pattern, near
 from ubunye_core.stores.protocol import ReceiptStore
+from ubunye_core.stores.url import StoreLike, store_of
 
 
 def known_tasks(store: ReceiptStore) -> list[str] | None:
@@ -30,6 +33,29 @@ def fitting_tasks(pattern: str, store: ReceiptStore) -> list[str]:
             hint="Name each task.",
         )
     return [task for task in known if fits(task, pattern)]
+
+
+def tasks_named(names: str | Iterable[str], *, store: StoreLike = None) -> tuple[str, ...]:
+    """The tasks that names and patterns stand for, each once, in the order in which they are given.
+
+    A name stands for itself, also where the store has never seen it; a pattern for the tasks of
+    the store that fit, which may be none.
+
+    Args:
+        names: A task, a pattern such as ``pay/*/*``, or several.
+        store: A store or its URL; by default what ``UBUNYE_STORE`` names.
+
+    Raises:
+        ConfigError: a name is none, or there is a pattern and the store cannot list its tasks.
+        StoreUnavailableError: the store could not be listed now.
+    """
+    given = [names] if isinstance(names, str) else list(names)
+    checked = [check_task_or_pattern(each) for each in given]
+    opened = store_of(store)
+    named: dict[str, None] = {}
+    for each in checked:
+        named |= dict.fromkeys(fitting_tasks(each, opened) if is_pattern(each) else [each])
+    return tuple(named)
 
 
 def did_you_mean(task: str, store: ReceiptStore) -> str:
