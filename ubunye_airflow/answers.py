@@ -79,6 +79,8 @@ def plan_fields(plan: Plan, store: str | None) -> dict[str, Any]:
                 "runs": list(each.runs),
                 "variables": dict(each.variables),
                 "after": list(each.after),
+                "because_of": each.because_of,
+                "owner": each.owner,
                 "starts_now": each in plan.starts,
             }
             for each in plan.windows

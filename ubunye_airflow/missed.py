@@ -32,8 +32,7 @@ from ubunye_core import (
     Verdict,
     WindowState,
     plan_backfill,
-    read_requirements,
-    read_schedule,
+    read_task,
 )
 
 ANSWER = "answer"
@@ -186,18 +185,18 @@ class MissedWindowsOperator(BaseOperator):
         return [runs[each.name] for each in plan.starts]
 
     def _to_catch_up(self) -> ToCatchUp:
-        schedule, requires = self.schedule, self.requires or ()
         if self.config is not None:
             path = self._beside_dag(self.config)
-            schedule, requires = read_schedule(path), read_requirements(path)
-            if not schedule:
+            found = read_task(path, self.receipt_task, retention=self.retention)
+            if not found.versions:
                 raise ConfigError(
                     f"{path} has no schedule.", hint="Write 'schedule' into its receipts.yaml."
                 )
+            return found
         return ToCatchUp(
             task=self.receipt_task,
-            schedule=schedule_of_dag(self.dag) if schedule is None else schedule,
-            requires=requires,
+            schedule=schedule_of_dag(self.dag) if self.schedule is None else self.schedule,
+            requires=self.requires or (),
             retention=self.retention,
         )
 

@@ -60,7 +60,15 @@ from ubunye_core.receipt import (
     TriggerKind,
     Window,
 )
-from ubunye_core.recording import Recording, Run, close_run, overrides_of, record_run
+from ubunye_core.recording import (
+    Recording,
+    Run,
+    close_run,
+    end_attempt,
+    overrides_of,
+    record_afterwards,
+    record_run,
+)
 from ubunye_core.stores import Claim, ClaimKey, Found, Held, ReceiptStore, Unreadable, open_store
 
 if TYPE_CHECKING:
@@ -75,7 +83,7 @@ if TYPE_CHECKING:
     from ubunye_core.questions.slots import SlotAnswer, Suggestion, check_slot, suggest_slot
     from ubunye_core.questions.stats import Stats, Stretch, TaskStats, Trend, task_stats
     from ubunye_core.questions.tally import Durations
-    from ubunye_core.questions.taskfolders import read_tasks
+    from ubunye_core.questions.taskfolders import read_task, read_tasks
     from ubunye_core.questions.tasks import tasks_named
     from ubunye_core.questions.window_state import WindowAnswer, WindowState
     from ubunye_core.questions.windows import Windows, missed_windows, window_states
@@ -105,15 +113,15 @@ _LATER = {
     "ubunye_core.questions.conflicts": ("MaintenanceConflict", "Slot", "TaskConflict"),
     "ubunye_core.questions.maintenancefiles": ("read_maintenance",),
     "ubunye_core.questions.morning": ("Morning", "MorningTask", "morning"),
-    "ubunye_core.questions.plan": ("Plan", "plan_backfill"),
     "ubunye_core.questions.onelook": ("OneLook",),
+    "ubunye_core.questions.plan": ("Plan", "plan_backfill"),
     "ubunye_core.questions.planned": ("Action", "Catchup", "Include", "PlannedWindow", "ToCatchUp"),
     "ubunye_core.questions.policyfiles": ("read_policy",),
     "ubunye_core.questions.schedulefiles": ("read_calendar", "read_schedule"),
     "ubunye_core.questions.slots": ("SlotAnswer", "Suggestion", "check_slot", "suggest_slot"),
     "ubunye_core.questions.stats": ("Stats", "Stretch", "TaskStats", "Trend", "task_stats"),
     "ubunye_core.questions.tally": ("Durations",),
-    "ubunye_core.questions.taskfolders": ("read_tasks",),
+    "ubunye_core.questions.taskfolders": ("read_task", "read_tasks"),
     "ubunye_core.questions.tasks": ("tasks_named",),
     "ubunye_core.questions.window_state": ("WindowAnswer", "WindowState"),
     "ubunye_core.questions.windows": ("Windows", "missed_windows", "window_states"),
@@ -176,9 +184,9 @@ __all__ = [
     "NotImported",
     "Of",
     "OnFailed",
+    "OneLook",
     "Orchestrator",
     "Override",
-    "OneLook",
     "Patience",
     "Period",
     "Pin",
@@ -237,6 +245,7 @@ __all__ = [
     "claim",
     "close_run",
     "copy_store",
+    "end_attempt",
     "export_ledger",
     "fingerprint",
     "import_ledger",
@@ -254,7 +263,9 @@ __all__ = [
     "read_policy",
     "read_requirements",
     "read_schedule",
+    "read_task",
     "read_tasks",
+    "record_afterwards",
     "record_run",
     "repair_store",
     "require",

@@ -149,4 +149,6 @@ def _window_as_json(task: str, answer: WindowAnswer, morning: Morning) -> dict[s
         "action": None if planned is None else planned.action.value,
         "action_reason": None if planned is None else planned.reason,
         "after": [] if planned is None else list(planned.after),
+        "because_of": None if planned is None else planned.because_of,
+        "owner": None if planned is None else planned.owner,
     }

@@ -14,9 +14,9 @@ from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.scheduled import read_given_schedule, read_since, takes_schedule
 from ubunye_core.cli.tables import table
-from ubunye_core.questions import read_requirements
 from ubunye_core.questions.plan import Plan, plan_backfill
 from ubunye_core.questions.planned import PlannedWindow, ToCatchUp
+from ubunye_core.questions.taskfolders import read_task
 from ubunye_core.times import in_iso
 
 _COLUMNS = ("window", "action", "starts now", "begins", "runs", "reason")
@@ -99,9 +99,13 @@ def plan(
         of=of,
         variable=variable,
     )
-    requires = () if config is None else read_requirements(config)
+    given = (
+        ToCatchUp(task=task, schedule=schedule, retention=retention)
+        if config is None
+        else read_task(config, task, retention=retention)
+    )
     answer = plan_backfill(
-        ToCatchUp(task=task, schedule=schedule, requires=requires, retention=retention),
+        given,
         since=read_since(since, unless_given=_MONTH),
         store=place.store,
         now=options.read_instant(now, "--now"),
@@ -139,6 +143,8 @@ def _as_json(planned: PlannedWindow, plan: Plan) -> dict[str, object]:
         "runs": list(planned.runs),
         "variables": dict(planned.variables),
         "after": list(planned.after),
+        "because_of": planned.because_of,
+        "owner": planned.owner,
         "starts_now": planned in plan.starts,
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from graphlib import CycleError, TopologicalSorter
@@ -119,7 +119,7 @@ def plan_backfill(
         )
         for each in given
     }  # fmt: skip
-    planner = _Planner(opened, moment.now, included, recheck_days, max_runs)
+    planner = _Planner(opened, moment.now, included, recheck_days, max_runs, _owners(given))
     for each in given:
         planner.plan(each, found[each.task])
     windows = _limited(_sorted(planner.planned, given, newest_first), backfill_limit)
@@ -147,7 +147,9 @@ class _Planner:
         include: Include,
         recheck_days: int,
         max_runs: int | None,
+        owners: Mapping[str, str],
     ) -> None:
+        self._owners = owners
         self._store, self._now, self._max_runs = store, now, max_runs
         self._taken, self._recheck = _TAKEN[include], timedelta(days=recheck_days)
         self._planned = Prospects()
@@ -183,6 +185,8 @@ class _Planner:
             state=answer.state,
             runs=answer.runs,
             variables=answer.variables,
+            because_of=given.task,
+            owner=self._owners.get(given.task),
         )
         age = self._now - answer.window.start
         if answer.state in UNDER_WAY:
@@ -207,6 +211,7 @@ class _Planner:
 
     def _with_requirements(self, given: ToCatchUp, planned: PlannedWindow) -> PlannedWindow:
         after: list[str] = []
+        waits_for: str | None = None
         window = Window(start=planned.window.start, end=planned.window.end)
         for requirement in given.requirements:
             answer = check_upstream(
@@ -217,13 +222,31 @@ class _Planner:
                 if each.verdict is Verdict.PASS:
                     continue
                 before = self._planned.that_will_meet(each, planned)
+                waits_for = waits_for or self._planned.at_the_root(each.task, planned)
                 if not before:
                     if each.verdict is Verdict.UNKNOWN:
                         self.untold.append(each.reason)
                         self.unreadable += each.unreadable
-                    return replace(planned, action=Action.BLOCKED, reason=each.reason)
+                    root = self._planned.at_the_root(each.task, planned)
+                    return self._blocked(planned, each.reason, root)
                 after += before
+        if waits_for is not None:
+            planned = replace(planned, because_of=waits_for, owner=self._owners.get(waits_for))
         return replace(planned, after=tuple(dict.fromkeys(after)))
+
+    def _blocked(self, planned: PlannedWindow, reason: str, root: str) -> PlannedWindow:
+        """A window that waits for a task which is not in this plan, or cannot run either."""
+        owner = self._owners.get(root)
+        if owner is not None:
+            reason = f"{reason} The owner of {root} is {owner}."
+        return replace(planned, action=Action.BLOCKED, reason=reason, because_of=root, owner=owner)
+
+
+def _owners(given: Iterable[ToCatchUp]) -> Mapping[str, str]:
+    """Who owns tasks. What a task says of itself wins over what is said of it elsewhere."""
+    of_others = {task: owner for each in given for task, owner in each.owners.items()}
+    own = {each.task: each.owners[each.task] for each in given if each.task in each.owners}
+    return of_others | own
 
 
 def _in_order(given: Sequence[ToCatchUp]) -> list[ToCatchUp]:

@@ -64,6 +64,8 @@ class ToCatchUp:
     """What must have succeeded for a window's variables."""
     retention: timedelta | str | None = None
     """How long its source keeps its data; None: for ever."""
+    owners: Mapping[str, str] = field(default_factory=dict)
+    """Who is to be told of this task, and of those that it requires, where that is known."""
     versions: tuple[Schedule, ...] = field(init=False)
     requirements: tuple[Requirement, ...] = field(init=False)
 
@@ -96,6 +98,11 @@ class PlannedWindow:
     """What a run is to be given for this window, where the schedule names a variable."""
     after: tuple[str, ...] = ()
     """Windows of this plan that must succeed first, as ``task window``."""
+    because_of: str | None = None
+    """The task that has to run for this window to be done: this one, or one that it requires, or
+    that one requires in turn."""
+    owner: str | None = None
+    """Who owns that task, where it is known."""
 
     @property
     def name(self) -> str:

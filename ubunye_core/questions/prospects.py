@@ -22,10 +22,13 @@ class Prospects:
         self.windows: list[PlannedWindow] = []
         self._by_task: dict[str, list[PlannedWindow]] = defaultdict(list)
         self._by_value: dict[tuple[str, str, str], list[PlannedWindow]] = defaultdict(list)
+        self._waiting: dict[str, list[PlannedWindow]] = defaultdict(list)
 
     def add(self, planned: PlannedWindow) -> None:
         """Add one window more."""
         self.windows.append(planned)
+        if planned.because_of != planned.task:
+            self._waiting[planned.task].append(planned)
         if planned.action is Action.RUN or planned.state in UNDER_WAY:
             self._by_task[planned.task].append(planned)
             for name, text in planned.variables.items():
@@ -54,6 +57,21 @@ class Prospects:
             for other in self._by_value.get((each, first, str(text)), ())
             if all(other.variables.get(name) == value for name, value in wanted.items())
         ]
+
+    def at_the_root(self, task: str, planned: PlannedWindow) -> str:
+        """The task that a window waits for in the end: what it requires may itself be waiting.
+
+        Args:
+            task: What the window requires.
+            planned: The window.
+        """
+        for other in self._waiting[task]:
+            shares_time = (
+                other.window.start < planned.window.end and planned.window.start < other.window.end
+            )
+            if shares_time and other.because_of is not None:
+                return other.because_of
+        return task
 
     def _every_window(self, answer: RequirementAnswer) -> list[str]:
         """The windows of a task that are missing, if all of them are in the plan."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 CONFIG_FILE, RECEIPTS_FILE = "config.yaml", "receipts.yaml"
 _TOGETHER = frozenset({"windows", "schedule"})
 """Keys of a requirement that make sense together only."""
-RECEIPTS_KEYS = ("requires", "schedule", "owner", "policy")
+RECEIPTS_KEYS = ("requires", "schedule", "owner", "policy", "retention")
 
 
 def read_requirements(path: str | Path) -> tuple[Requirement, ...]:
@@ -51,6 +51,21 @@ def entry_of(path: str | Path, key: str) -> Written | None:
     if len(found) > 1:
         raise found[1].wrong(f"'{key}' stands in {found[0].file} too; keep one of them.")
     return found[0] if found else None
+
+
+def text_of(path: str | Path, key: str) -> str | None:
+    """What a task's files say in words under a key; None where they say nothing.
+
+    Raises:
+        ConfigError: a file cannot be read, both say something, or it is no text.
+    """
+    found = entry_of(path, key)
+    if found is None or found.is_null:
+        return None
+    text = _text(found, f"'{key}'").strip()
+    if not text:
+        raise found.wrong(f"'{key}' is empty.", hint="Leave it out if there is none.")
+    return text
 
 
 def files_of(path: str | Path) -> list[Path]:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from datetime import timedelta
 from pathlib import Path
 
 from ubunye_core.config import path_given
 from ubunye_core.errors import ConfigError
-from ubunye_core.names import is_task
+from ubunye_core.names import is_pattern, is_task
 from ubunye_core.questions.planned import ToCatchUp
+from ubunye_core.questions.requirements import Requirement
 from ubunye_core.questions.schedulefiles import read_schedule
-from ubunye_core.questions.taskfiles import CONFIG_FILE, RECEIPTS_FILE, read_requirements
+from ubunye_core.questions.taskfiles import (
+    CONFIG_FILE,
+    RECEIPTS_FILE,
+    entry_of,
+    read_requirements,
+    text_of,
+)
+from ubunye_core.times import duration
 
 _FILES = (CONFIG_FILE, RECEIPTS_FILE)
 
@@ -23,19 +31,51 @@ def read_task(
     """What is expected of one task: its schedule, which may be none, and what it requires.
 
     Args:
-        path: The task's folder, or its ``config.yaml`` or ``receipts.yaml``.
+        path: The task's folder, or its ``config.yaml`` or ``receipts.yaml``. Where that is
+            ``usecase/package/task_name`` below a folder, the owners of the tasks that it requires
+            are looked for below that folder too.
         task: Its name.
-        retention: How long its source keeps its data; None: for ever.
+        retention: How long its source keeps its data; None: what its files say, else for ever.
 
     Raises:
         ConfigError: a file cannot be read, or something of it is wrong; names file and line.
     """
+    requires = read_requirements(path)
     return ToCatchUp(
         task=task,
         schedule=read_schedule(path),
-        requires=read_requirements(path),
-        retention=retention,
+        requires=requires,
+        retention=read_retention(path) if retention is None else retention,
+        owners=dict(_owners(path_given(path), task, requires)),
     )
+
+
+def read_retention(path: str | Path) -> timedelta | None:
+    """How long the source of a task keeps its data, as its files say; None where they do not.
+
+    Raises:
+        ConfigError: a file cannot be read, or it is no length of time; names file and line.
+    """
+    text, written = text_of(path, "retention"), entry_of(path, "retention")
+    if text is None or written is None:
+        return None
+    try:
+        return duration(text, what="retention")
+    except ConfigError as error:
+        raise written.wrong(error.message, hint=error.hint) from error
+
+
+def _owners(path: Path, task: str, requires: Iterable[Requirement]) -> Iterator[tuple[str, str]]:
+    """Who owns a task and those that it requires, as far as files beside each other say."""
+    folder = (path if path.is_dir() else path.parent).resolve()
+    is_below = folder.parts[-3:] == tuple(task.split("/"))
+    required = [each.task for each in requires if is_below and not is_pattern(each.task)]
+    for other in dict.fromkeys((task, *required)):
+        place = folder if other == task else folder.parents[2] / other
+        if other == task or any((place / name).is_file() for name in _FILES):
+            owner = text_of(path if other == task else place, "owner")
+            if owner is not None:
+                yield other, owner
 
 
 def read_tasks(
