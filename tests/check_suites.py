@@ -44,10 +44,10 @@ def main(arguments: Sequence[str], suites_file: Path = SUITES_FILE) -> int:
         outcomes += [Outcome(**test) for test in document["tests"]]
 
     verdict = judge(read_suites(suites_file), outcomes)
-    print(f"{'suite':<14}{'passed':>8}{'failed':>8}{'skipped':>9}")
+    print(f"{'suite':<19}{'passed':>8}{'failed':>8}{'skipped':>9}")
     for suite, counts in verdict.counts.items():
         failed, skipped = counts[FAILED] + counts[ERROR], counts[SKIPPED] + counts[XFAILED]
-        print(f"{suite:<14}{counts[PASSED]:>8}{failed:>8}{skipped:>9}")
+        print(f"{suite:<19}{counts[PASSED]:>8}{failed:>8}{skipped:>9}")
     for line in verdict.not_run:
         print(f"NOT RUN  {line}")
     for line in broken + verdict.problems:

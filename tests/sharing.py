@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-TOGETHER = ("tests/spark", "tests/airflow", "tests/dagster")
-"""Folders of which one worker runs all: what their tests stand on takes seconds to start."""
+TOGETHER = ("tests/spark", "tests/airflow/standalone", "tests/airflow", "tests/dagster")
+"""Folders of which one worker runs all: what their tests stand on takes seconds to start. A folder
+inside another comes before it."""
 _OF_THEIR_OWN = (
     "tests/spark/java25/",
     "tests/spark/test_connect.py",
