@@ -17,11 +17,13 @@ from ubunye_dagster.sensors import build_upstream_receipt_sensor
 if TYPE_CHECKING:
     from ubunye_dagster.missed import build_missed_windows_sensor
     from ubunye_dagster.partitions import schedule_of_partitions
+    from ubunye_dagster.reconcile import build_reconcile_sensor
 
 __all__ = [
     "ReceiptStoreResource",
     "build_health_checks",
     "build_missed_windows_sensor",
+    "build_reconcile_sensor",
     "build_upstream_checks",
     "build_upstream_receipt_sensor",
     "define_gated_job",
@@ -36,6 +38,7 @@ compat.register_library()
 
 # Schedules and plans are imported when they are asked for: a gate and a recorder need neither.
 _LATER = {
+    "build_reconcile_sensor": "ubunye_dagster.reconcile",
     "build_missed_windows_sensor": "ubunye_dagster.missed",
     "schedule_of_partitions": "ubunye_dagster.partitions",
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
@@ -27,6 +27,8 @@ class Attempt:
     tags: Mapping[str, str] = field(default_factory=dict)
     number: int = 1
     at_most: int | None = None
+    instance: str | None = None
+    """Which Dagster the run is of, where it tells."""
 
 
 def attempt_of(context: Any) -> Attempt | None:
@@ -45,6 +47,7 @@ def attempt_of(context: Any) -> Attempt | None:
             tags=dict(run.tags),
             number=context.retry_number + 1,
             at_most=retries + 1,
+            instance=instance_id(context.instance),
         )
     except dg.DagsterError:
         return None
@@ -245,6 +248,58 @@ def launched(
         return {}
     tags = {"dagster/sensor_name": sensor, "dagster/run_key": list(run_keys)}
     return {run.tags["dagster/run_key"]: run for run in instance.get_runs(dg.RunsFilter(tags=tags))}
+
+
+def instance_id(instance: Any) -> str | None:
+    """Which Dagster this is: the id that it gave its run storage once; None where it has none.
+
+    Nothing public tells two deployments apart.
+    """
+    try:
+        return str(instance.run_storage.get_run_storage_id())
+    except Exception:  # storages of others need not have one, and a run goes on without
+        return None
+
+
+@dataclass(frozen=True)
+class Ended:
+    """What has ended, by Dagster's word: a run, or one attempt of a step in it."""
+
+    what: str
+    at: datetime | None
+
+
+def ends_of(instance: dg.DagsterInstance, run_ids: Sequence[str]) -> dict[str, Ended | None]:
+    """Those of the runs that this Dagster knows, each with its end; None while it goes on."""
+    found: dict[str, Ended | None] = {}
+    for record in instance.get_run_records(dg.RunsFilter(run_ids=list(run_ids))):
+        run = record.dagster_run
+        ended = Ended(f"run {run.run_id} is {run.status.value}", _instant(record.end_time))
+        found[run.run_id] = ended if run.is_finished else None
+    return found
+
+
+def ends_of_attempts(
+    instance: dg.DagsterInstance, run_id: str, steps: Sequence[str]
+) -> dict[tuple[str, int], Ended]:
+    """The attempts of these steps that are over, the first of a step having the number 1.
+
+    The public way is to read all events of the run.
+    """
+    found = {}
+    for step in instance.get_run_step_stats(run_id, step_keys=list(steps)):
+        status = "over" if step.status is None else step.status.value
+        for number, attempt in enumerate(step.attempts_list, 1):
+            is_last = number == len(step.attempts_list) and step.end_time is not None
+            what = f"step {step.step_key} of run {run_id} is {status}"
+            if not is_last:
+                what = f"attempt {number} of step {step.step_key} of run {run_id} is to be retried"
+            found[step.step_key, number] = Ended(what, _instant(attempt.end_time))
+    return found
+
+
+def _instant(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
 
 def register_library() -> None:

@@ -37,6 +37,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 REASON_TAG = "ubunye/reason"
 USER_TAG = "user"
 RUN_PARAMETER = "run"
+INSTANCE = "instance"
+"""Under this name a receipt's ids say which Dagster the run is of."""
 PARENT_TAG, RETRY_TAG = "dagster/parent_run_id", "dagster/retry_number"
 """A run that is executed again has the first, and the tags of its parent; one that Dagster retries
 by itself has the second too."""
@@ -171,6 +173,8 @@ def _orchestrator(attempt: compat.Attempt | None, batch: PartitionBatch) -> Orch
     if attempt is None:
         return None
     ids = {"run_id": attempt.run_id, "job": attempt.job, "step": attempt.step}
+    if attempt.instance is not None:
+        ids[INSTANCE] = attempt.instance
     if batch.partition is not None:
         ids["partition"] = batch.partition.key
     for name in ("backfill", "schedule_name", "sensor_name", "parent_run_id"):
