@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Collection, Mapping
 from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
@@ -114,6 +115,38 @@ def options_in(
     if "endpoint" in options:
         _check_endpoint(url, options["endpoint"])
     return options
+
+
+def check_credentials(
+    url: str, given: Mapping[str, str], known: Collection[str], *, not_with: Mapping[str, str]
+) -> dict[str, str]:
+    """The credentials that a bucket is opened with, apart from its URL. No value is shown.
+
+    Args:
+        url: The URL, for errors.
+        given: What was given; what is empty counts as not given.
+        known: The names there are.
+        not_with: The environment's variables that a client would mix with one of these names.
+
+    Raises:
+        ConfigError: a name is not known, or the environment would be mixed in.
+    """
+    found = {name: text for name, text in given.items() if text}
+    unknown = sorted(set(found) - set(known))
+    if unknown:
+        raise ConfigError(
+            f"'{masked_url(url)}' is given the credential '{unknown[0]}', which {split(url).scheme}"
+            f":// does not know.",
+            hint=f"It knows: {', '.join(known)}.",
+        )
+    for name, variable in not_with.items():
+        if found and name not in found and os.environ.get(variable):
+            raise ConfigError(
+                f"'{masked_url(url)}' is given credentials without '{name}', and the environment "
+                f"has {variable}, which would be taken with them.",
+                hint=f"Give '{name}' too, or unset {variable}.",
+            )
+    return found
 
 
 def with_options(place: str, options: Mapping[str, str]) -> str:

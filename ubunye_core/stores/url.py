@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 
 from ubunye_core.errors import (
@@ -63,19 +64,31 @@ def store_of(given: StoreLike) -> ReceiptStore:
     return given
 
 
-def open_store(url: str | os.PathLike[str] | None = None) -> ReceiptStore:
+def open_store(
+    url: str | os.PathLike[str] | None = None, *, credentials: Mapping[str, str] | None = None
+) -> ReceiptStore:
     """The store that a URL names; without one, the store that ``UBUNYE_STORE`` names.
 
     ``file:///srv/receipts`` or a plain path is a folder, ``memory://name`` lives in this process;
     other schemes come from installed packages (entry point group ``ubunye_receipts.stores``).
     Nothing is read or made yet.
 
+    Args:
+        url: The store's URL, or the path of a folder.
+        credentials: What the store is opened with that must not stand in its URL, instead of what
+            the environment holds: ``access_key_id``, ``secret_access_key`` and ``session_token``
+            for ``s3://`` and ``delta+s3://``; ``service_account_key`` for ``gs://``;
+            ``account_key`` and others for ``az://``. They go to this store alone.
+
     Raises:
         StoreNotNamedError: neither is given. There is no default store.
         UnknownStoreError: no store is known for the scheme.
+        ConfigError: the store takes no such credentials.
     """
+    given = {name: text for name, text in (credentials or {}).items() if text}
     if isinstance(url, os.PathLike):
-        return open_files(os.fspath(url))
+        url = os.fspath(url)
+        return _opened(open_files, url, given)
     named = url if url is not None else os.environ.get(STORE_VARIABLE)
     if url is None and not named:
         raise StoreNotNamedError()
@@ -89,18 +102,36 @@ def open_store(url: str | os.PathLike[str] | None = None) -> ReceiptStore:
                 f"{named!r} is not a URL, and no plain path either.",
                 hint=f"Write file:///srv/receipts, or ./{named} for a folder of this name.",
             )
-        return open_files(named)
-    return _factory(scheme.lower())(named)
+        return _opened(open_files, named, given)
+    return _opened(_factory(scheme.lower()), named, given)
 
 
-def _factory(scheme: str) -> Callable[[str], ReceiptStore]:
+def _opened(
+    factory: Callable[..., ReceiptStore], url: str, credentials: Mapping[str, str]
+) -> ReceiptStore:
+    """The store, opened with credentials where there are any. A factory may take none."""
+    if not credentials:
+        return factory(url)
+    try:
+        takes = "credentials" in inspect.signature(factory).parameters
+    except (TypeError, ValueError):
+        takes = False
+    if not takes:
+        raise ConfigError(
+            f"The store {masked_url(url)} is given the credential '{min(credentials)}', and takes "
+            "none beside its URL."
+        )
+    return factory(url, credentials=dict(credentials))
+
+
+def _factory(scheme: str) -> Callable[..., ReceiptStore]:
     """What opens the store of a scheme."""
     place = _BUILT_IN.get(scheme)
     if place is None:
         return _from_plugin(scheme)
     module, _, name = place.partition(":")
     try:
-        factory: Callable[[str], ReceiptStore] = getattr(import_module(module), name)
+        factory: Callable[..., ReceiptStore] = getattr(import_module(module), name)
     except ModuleNotFoundError as error:
         if scheme not in _EXTRAS:
             raise
@@ -110,14 +141,14 @@ def _factory(scheme: str) -> Callable[[str], ReceiptStore]:
     return factory
 
 
-def _from_plugin(scheme: str) -> Callable[[str], ReceiptStore]:
+def _from_plugin(scheme: str) -> Callable[..., ReceiptStore]:
     from importlib.metadata import entry_points
 
     plugins = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     if scheme not in plugins:
         raise UnknownStoreError(scheme, sorted({*_BUILT_IN, *plugins}))
     try:
-        factory: Callable[[str], ReceiptStore] = plugins[scheme].load()
+        factory: Callable[..., ReceiptStore] = plugins[scheme].load()
     except (ImportError, AttributeError) as error:
         raise ConfigError(
             f"The package that offers '{scheme}://' cannot be used: {error}.",

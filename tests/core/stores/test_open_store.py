@@ -16,6 +16,9 @@ from ubunye_core.stores import MemoryStore
 
 def open_it(url):
     return MemoryStore(url)
+
+def open_with(url, *, credentials=None):
+    return MemoryStore(f"{url} by {credentials}")
 """
 
 
@@ -154,7 +157,8 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: my-plugin\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(
-        "[ubunye_receipts.stores]\nmine = my_plugin:open_it\ntorn = my_plugin:nothing\n"
+        "[ubunye_receipts.stores]\nmine = my_plugin:open_it\nwith = my_plugin:open_with\n"
+        "torn = my_plugin:nothing\n"
         "gone = no_such_module:open_it\nfile = my_plugin:open_it\n"
     )
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -167,6 +171,14 @@ def test_an_installed_package_brings_a_store(installed: Path) -> None:
     store.save(a_receipt())
     assert store.url == "memory://MINE://somewhere/x"
     assert len(store.search()) == 1
+
+
+def test_a_package_whose_store_takes_credentials_is_given_them(installed: Path) -> None:
+    store = open_store("with://x", credentials={"key": "k", "other": ""})
+    assert store.url == "memory://with://x by {'key': 'k'}"
+    assert open_store("with://x").url == "memory://with://x by None"
+    with pytest.raises(ConfigError, match="takes none"):
+        open_store("mine://x", credentials={"key": "k"})
 
 
 def test_a_package_does_not_take_the_place_of_a_store_of_ours(installed: Path) -> None:

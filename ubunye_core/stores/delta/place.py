@@ -11,6 +11,7 @@ from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.masking import masked_url
 from ubunye_core.stores.addresses import (
     bucket_and_folder,
+    check_credentials,
     local_path,
     options_in,
     split,
@@ -23,6 +24,8 @@ _KEYS_FROM = "AWS_*"
 
 _OF_S3 = {"region": "aws_region", "endpoint": "aws_endpoint_url"}
 """What the URL of a bucket may say, by the names that delta-rs has for it."""
+_CREDENTIALS = ("access_key_id", "secret_access_key", "session_token")
+"""What the bucket may be opened with apart from its URL; delta-rs puts ``aws_`` before it."""
 _ALWAYS = {
     "aws_conditional_put": "etag",  # a commit is a put-if-absent: needs no table of locks
     "connect_timeout": "5s",
@@ -40,7 +43,7 @@ class Place:
     """As the store shows it, without secrets."""
     uri: str
     """As delta-rs takes it."""
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=dict, repr=False)
     root: Path | None = None
     """Its folder, where it lies in one."""
 
@@ -91,13 +94,16 @@ class Place:
             )
 
 
-def place_of(url: str) -> Place:
-    """The place that a store's URL names.
+def place_of(url: str, credentials: Mapping[str, str] | None = None) -> Place:
+    """The place that a store's URL names, and what it is opened with beside it.
 
     Raises:
-        ConfigError: it names none.
+        ConfigError: it names none, or takes no such credentials.
     """
-    return _folder(url) if split(url).scheme == "delta+file" else _bucket(url)
+    if split(url).scheme != "delta+file":
+        return _bucket(url, credentials or {})
+    check_credentials(url, credentials or {}, (), not_with={})
+    return _folder(url)
 
 
 def _folder(url: str) -> Place:
@@ -110,7 +116,7 @@ def _folder(url: str) -> Place:
     return Place(url=f"delta+{root.as_uri()}", uri=str(root), root=root)
 
 
-def _bucket(url: str) -> Place:
+def _bucket(url: str, credentials: Mapping[str, str]) -> Place:
     bucket, table = bucket_and_folder(url, keys_from=_KEYS_FROM)
     if not table:
         raise ConfigError(
@@ -119,6 +125,9 @@ def _bucket(url: str) -> Place:
         )
     asked = options_in(url, _OF_S3, keys_from=_KEYS_FROM)
     options = {_OF_S3[name]: text for name, text in asked.items()} | _ALWAYS
+    mixed = {"session_token": "AWS_SESSION_TOKEN"}
+    keys = check_credentials(url, credentials, _CREDENTIALS, not_with=mixed)
+    options |= {f"aws_{name}": text for name, text in keys.items()}
     if asked.get("endpoint", os.environ.get("AWS_ENDPOINT_URL", "")).startswith("http://"):
         options["aws_allow_http"] = "true"
     return Place(

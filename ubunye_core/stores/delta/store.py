@@ -152,6 +152,6 @@ class DeltaStore(HasClaims, BaseStore):
         return Reading(self._reads.snapshot(), self.url)
 
 
-def open_delta(url: str) -> DeltaStore:
+def open_delta(url: str, *, credentials: Mapping[str, str] | None = None) -> DeltaStore:
     """The store in the Delta table that ``delta+file://`` or ``delta+s3://`` names."""
-    return DeltaStore(place_of(url))
+    return DeltaStore(place_of(url, credentials))

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ubunye_core.errors import ConfigError
-from ubunye_core.stores.addresses import bucket_and_folder, options_in, split, with_options
+from ubunye_core.stores.addresses import (
+    bucket_and_folder,
+    check_credentials,
+    options_in,
+    split,
+    with_options,
+)
 
 _OPTIONS: Mapping[str, Mapping[str, str]] = {
     "s3": {
@@ -30,6 +36,13 @@ _OPTIONS: Mapping[str, Mapping[str, str]] = {
 
 _FLAGS = frozenset({"virtual_hosted_style_request", "skip_signature", "request_payer"})
 _FLAGS |= {"use_emulator"}
+_CREDENTIALS: Mapping[str, tuple[str, ...]] = {
+    "s3": ("access_key_id", "secret_access_key", "session_token"),
+    "gs": ("service_account_key",),
+    "az": ("account_key", "sas_key", "client_id", "client_secret", "tenant_id"),
+}
+"""What a bucket may be opened with apart from its URL; the client calls it the same."""
+
 _VARIABLES = {"s3": "AWS_*", "gs": "GOOGLE_*", "az": "AZURE_STORAGE_*"}
 
 
@@ -42,6 +55,8 @@ class Address:
     prefix: str
     """Without a slash at its ends; empty for the bucket's root."""
     options: Mapping[str, str]
+    credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Instead of those that the environment holds; never shown."""
 
     @property
     def url(self) -> str:
@@ -51,12 +66,13 @@ class Address:
 
     @property
     def client_options(self) -> dict[str, str | bool]:
-        """The options, as the client calls them."""
+        """The options and the credentials, as the client calls them."""
         named = _OPTIONS[self.scheme]
-        return {
+        options = {
             named[name]: text == "true" if name in _FLAGS else text
             for name, text in self.options.items()
         }
+        return {**options, **self.credentials}
 
     @property
     def credentials_from(self) -> str:
@@ -64,8 +80,8 @@ class Address:
         return _VARIABLES[self.scheme]
 
 
-def read_address(url: str) -> Address:
-    """What a URL names.
+def read_address(url: str, credentials: Mapping[str, str] | None = None) -> Address:
+    """What a URL names, and what it is opened with beside it.
 
     Raises:
         ConfigError: it names no bucket, holds credentials, or has an option that is not known.
@@ -79,4 +95,6 @@ def read_address(url: str) -> Address:
             hint="Use a general purpose bucket.",
         )
     options = options_in(url, _OPTIONS[scheme], keys_from=keys_from, flags=_FLAGS)
-    return Address(scheme=scheme, bucket=bucket, prefix=prefix, options=options)
+    mixed = {"session_token": "AWS_SESSION_TOKEN"} if scheme == "s3" else {}
+    given = check_credentials(url, credentials or {}, _CREDENTIALS[scheme], not_with=mixed)
+    return Address(scheme=scheme, bucket=bucket, prefix=prefix, options=options, credentials=given)

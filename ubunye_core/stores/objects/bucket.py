@@ -216,8 +216,9 @@ def _client(address: Address) -> Any:
             address.bucket, client_options=client, retry_config=_RETRY, **options
         )
     except (*_REFUSED, ValueError, TypeError) as error:
-        first = masked_text(str(error)).splitlines()[0][:200]
+        # What the client says of credentials that were given could quote them.
+        first = "it takes no such credentials" if address.credentials else masked_text(str(error))
         raise ConfigError(
-            f"The store {address.url} cannot be opened: {first}",
+            f"The store {address.url} cannot be opened: {first.splitlines()[0][:200]}",
             hint=f"It is set up by its URL and the variables {address.credentials_from}.",
         ) from None

@@ -211,6 +211,6 @@ def _is_new(current: Receipt | None, stands: Receipt) -> bool:
     return current is None or current.batch.names != stands.batch.names
 
 
-def open_objects(url: str) -> ObjectStore:
+def open_objects(url: str, *, credentials: Mapping[str, str] | None = None) -> ObjectStore:
     """The store in a bucket. Nothing is asked of the bucket yet."""
-    return ObjectStore(Bucket(read_address(url)))
+    return ObjectStore(Bucket(read_address(url, credentials)))
