@@ -23,7 +23,7 @@ def line_of(receipt: Receipt) -> tuple[str, ...]:
     return (
         receipt.run_id,
         receipt.task,
-        receipt.status.value,
+        _status(receipt),
         str(receipt.batch) if receipt.batch else "-",
         moment(receipt.started_at),
         _took(receipt) or "-",
@@ -58,10 +58,15 @@ def show_receipt(receipt: Receipt) -> None:
     )
 
 
+def _status(receipt: Receipt) -> str:
+    """How it ended, with the finer word where there is one: ``skipped (refused)``."""
+    return receipt.status.value + (f" ({receipt.outcome})" if receipt.outcome else "")
+
+
 def _facts(receipt: Receipt) -> Iterator[tuple[str, str]]:
     yield "task", receipt.task
     yield "run", receipt.run_id
-    yield "status", receipt.status.value + (f" ({receipt.outcome})" if receipt.outcome else "")
+    yield "status", _status(receipt)
     yield "error" if receipt.status.value != "skipped" else "reason", receipt.error or ""
     yield "ended by", receipt.ended_by or ""
     yield "batch", str(receipt.batch) if receipt.batch else ""

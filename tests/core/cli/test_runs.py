@@ -34,6 +34,15 @@ def test_a_list_has_the_newest_runs_first_with_whole_ids(ask, keep):
     assert [line.split()[0] for line in lines[1:]] == ids[::-1]
 
 
+def test_a_list_tells_a_run_that_was_refused_from_one_that_decided_to_skip(ask, keep):
+    keep("skipped", hours_ago=2)
+    keep("skipped", hours_ago=1, outcome="refused")
+    refused, decided = ask("list", CALC).out.splitlines()[1:]
+    assert "skipped (refused)" in refused
+    assert "skipped" in decided
+    assert "(" not in decided
+
+
 def test_a_list_can_be_narrowed(ask, keep):
     keep("success", hours_ago=30)
     failed = [keep("error", hours_ago=hours).run_id for hours in (3, 2, 1)]
