@@ -27,6 +27,7 @@ from ubunye_core.cli.output import document, note, wrong
 from ubunye_core.cli.plan import plan
 from ubunye_core.cli.runs import close, list_runs, show
 from ubunye_core.cli.search import search
+from ubunye_core.cli.serve import serve
 from ubunye_core.cli.stats import stats
 from ubunye_core.cli.store import store
 from ubunye_core.cli.waitfor import wait_for
@@ -147,6 +148,7 @@ for _command in (
     hash_paths,
     import_ledger_file,
     export_ledger_file,
+    serve,
     store,
 ):
     commands.add_command(_command)

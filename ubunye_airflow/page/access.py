@@ -1,0 +1,40 @@
+"""Which receipts a user of Airflow may see: those of the DAGs that they may read."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
+from airflow.models.dag import DagModel
+
+from ubunye_airflow.compat import conf
+from ubunye_core import Receipt
+from ubunye_core.web import Sees
+
+
+def receipts_seen_by(user: Any) -> Sees:
+    """What tells, for one request of this user, whether a receipt may be seen.
+
+    A receipt that Airflow wrote names its DAG. One of another orchestrator, or of none, has no
+    owner that Airflow knows: those are shown to all or to nobody, as the configuration says.
+    """
+    others = conf.getboolean("ubunye_receipts", "show_other_orchestrators", fallback=False)
+    may_read = cache(lambda dag_id: _may_read(user, dag_id))
+
+    def sees(receipt: Receipt) -> bool:
+        dag_id = _dag_of(receipt)
+        return others if dag_id is None else may_read(dag_id)
+
+    return sees
+
+
+def _dag_of(receipt: Receipt) -> str | None:
+    wrote = receipt.orchestrator
+    return wrote.ids.get("dag_id") if wrote is not None and wrote.name == "airflow" else None
+
+
+def _may_read(user: Any, dag_id: str) -> bool:
+    details = DagDetails(id=dag_id, team_name=DagModel.get_team_name(dag_id))
+    return bool(get_auth_manager().is_authorized_dag(method="GET", details=details, user=user))

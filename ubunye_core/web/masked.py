@@ -1,0 +1,50 @@
+"""A receipt fit to be shown, whoever has written it: ours hold no secrets, others' may."""
+
+from __future__ import annotations
+
+import json
+
+from ubunye_core.codec import as_json, decode
+from ubunye_core.masking import MASK, is_secret_name, masked_text
+from ubunye_core.receipt import Json, Receipt
+
+_HASH = "sha256:"
+_NAMES_OF_PACKAGES = "environment"
+
+
+def masked(receipt: Receipt) -> Receipt:
+    """The receipt with ``***`` for what looks like a secret, in unknown fields too."""
+    document = masked_document(as_json(receipt))
+    return decode(json.dumps(document).encode(), where=f"{receipt.task} run {receipt.run_id}")
+
+
+def masked_document(document: dict[str, Json]) -> dict[str, Json]:
+    """The same for a receipt as JSON data."""
+    return {name: _masked_field(name, value) for name, value in document.items()}
+
+
+def _masked_field(name: str, value: Json) -> Json:
+    if name == _NAMES_OF_PACKAGES:  # google-auth is no secret
+        return _masked(value, by_name=False)
+    found = _masked({name: value})
+    return found[name] if isinstance(found, dict) else found
+
+
+def _masked(value: Json, *, by_name: bool = True) -> Json:
+    if isinstance(value, str):
+        return masked_text(value)
+    if isinstance(value, list):
+        return [_masked(each, by_name=by_name) for each in value]
+    if isinstance(value, dict):
+        return {
+            masked_text(name): MASK
+            if by_name and is_secret_name(name) and _may_be_secret(each)
+            else _masked(each, by_name=by_name)
+            for name, each in value.items()
+        }
+    return value
+
+
+def _may_be_secret(value: Json) -> bool:
+    """Not nothing, nor the hash of a column that is named like a secret."""
+    return value not in (None, "") and not (isinstance(value, str) and value.startswith(_HASH))
