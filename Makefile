@@ -17,7 +17,7 @@ UV := .tools/bin/uv
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup engine jars buckets demo test test-slow suites test-all soak bench check format wheel docs lock clean
+.PHONY: help setup engine dagster jars buckets demo test test-slow suites test-all soak bench check format wheel docs lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -26,6 +26,7 @@ help: ## List the targets
 
 setup: .venv/.ready ## Make .venv: this project, every extra, and the tools, exactly as locked
 engine: .venv-engine/.ready ## Make .venv-engine: the published ubunye-engine that tests compare with
+dagster: .venv-dagster/.ready ## Make .venv-dagster: the web server of Dagster that tests start
 
 # Looks at every jar, not at a date, and takes no time when all is there.
 jars: ## Bring the jars of Delta for Spark, exactly as locked, into .jars
@@ -47,6 +48,10 @@ buckets: ## Bring the servers of buckets that tests start, exactly as locked, in
 	@tools/environment.sh .venv-engine requirements/engine.lock
 	@touch $@
 
+.venv-dagster/.ready: requirements/dagster.lock .tools/.ready
+	@tools/environment.sh .venv-dagster requirements/dagster.lock
+	@touch $@
+
 # --- what people run ---
 
 demo: setup ## Run the main job on this machine: one gate, two schedulers, one store
@@ -56,7 +61,7 @@ test: setup engine buckets ## Run the fast tests (about five minutes)
 	@$(PYTEST) -n $(WORKERS) -m "not slow and not soak and not alone" --suite-report=.suites/fast.json
 
 # The slow tests alone; 5 is pytest's word for "none selected", and the suites' check comes after.
-test-slow: setup engine jars buckets
+test-slow: setup engine dagster jars buckets
 	@$(PYTEST) -n $(WORKERS) -m "slow and not soak and not alone" --suite-report=.suites/slow.json \
 		|| [ $$? -eq 5 ]
 	@$(PYTEST) -m "alone and not soak" --suite-report=.suites/alone.json || [ $$? -eq 5 ]
@@ -102,6 +107,7 @@ lock: .tools/.ready ## Write the locks anew (UPGRADE=--upgrade takes the newest 
 	@$(COMPILE) requirements/tools.in -o requirements/tools.lock
 	@$(COMPILE) pyproject.toml --all-extras --group dev -o requirements/dev.lock
 	@$(COMPILE) --group engine -o requirements/engine.lock
+	@$(COMPILE) pyproject.toml --extra dagster requirements/dagster.in -o requirements/dagster.lock
 
 clean: ## Remove environments, caches and results
 	@rm -rf .tools .venv .venv-* .jars .buckets .environment.lock build dist site .demo
