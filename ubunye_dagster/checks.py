@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
 from typing import Any
 
 import dagster as dg
 
 from ubunye_core import (
+    Health,
     ReceiptStore,
     Requirement,
     RequirementLike,
@@ -19,14 +18,23 @@ from ubunye_core import (
     job_health,
     requirements_of,
 )
+from ubunye_dagster.asked import (
+    Asset,
+    Question,
+    answered,
+    check_that_asks,
+    names_of,
+    pairs_of,
+    table_of,
+)
 from ubunye_dagster.asking import ask
 from ubunye_dagster.batches import Variables, batches_of
-from ubunye_dagster.calls import around_calls
 from ubunye_dagster.refusals import metadata_of
 from ubunye_dagster.resource import RESOURCE_KEY
 
-Asset = dg.AssetKey | str | Sequence[str] | dg.AssetsDefinition | dg.AssetSpec
-HEALTH = "receipt_health"
+HEALTH, FRESHNESS = "receipt_health", "receipt_freshness"
+ANY_NUMBER, ANY_TIME = 1_000_000_000, timedelta(days=36_500)
+"""Limits of health that nothing reaches."""
 
 
 def build_upstream_checks(
@@ -60,27 +68,27 @@ def build_upstream_checks(
         ConfigError: a requirement is wrong.
     """
     asked = requirements_of(requires)
-    names = _names([f"upstream_{each.task}" for each in asked])
+    names = names_of([f"upstream_{each.task}" for each in asked])
 
     def check_of(name: str, requirement: Requirement) -> dg.AssetChecksDefinition:
-        def check(
-            context: dg.AssetCheckExecutionContext, opened: ReceiptStore
-        ) -> dg.AssetCheckResult:
+        def look(opened: ReceiptStore, context: Any) -> dg.AssetCheckResult:
             answer = ask([requirement], batches_of(context, variables), store=opened, wait="0s")
-            return dg.AssetCheckResult(
-                passed=answer.verdict is Verdict.PASS,
-                severity=dg.AssetCheckSeverity.ERROR,
-                description=answer.reason,
-                metadata=metadata_of(answer.verdict, answer.reason, answer.requirements),
+            return answered(
+                answer.verdict,
+                answer.reason,
+                metadata_of(answer.verdict, answer.reason, answer.requirements),
             )
 
-        return dg.asset_check(
-            asset=_key(asset, requirement.task),
+        return check_that_asks(
+            Question(requirement.task, look, in_a_tick=False),
             name=name,
-            blocking=blocking,
+            asset=asset,
             description=f"Has {requirement.task} succeeded for this batch?",
+            resource_key=resource_key,
+            store=store,
+            blocking=blocking,
             partitions_def=partitions_def,
-        )(_with_store(check, resource_key, store))
+        )
 
     return [check_of(name, each) for name, each in zip(names, asked, strict=True)]
 
@@ -91,6 +99,7 @@ def build_health_checks(
     stuck_after: timedelta | str | None = None,
     max_age: timedelta | str | None = None,
     failure_threshold: int = 1,
+    owner: str | None = None,
     blocking: bool = False,
     resource_key: str = RESOURCE_KEY,
     store: str | None = None,
@@ -107,88 +116,113 @@ def build_health_checks(
         stuck_after: How long a run may be silent; as for ``job_health``.
         max_age: How old the newest succeeded window's end may be.
         failure_threshold: How many runs in a row must fail to be unhealthy.
+        owner: Who is to be told.
         blocking: Whether an unhealthy task stops what depends on its asset.
         resource_key: The resource that holds the store, a ``ReceiptStoreResource``.
         store: The URL of a store, instead of a resource.
     """
-    pairs = (
-        list(tasks.items())
-        if isinstance(tasks, Mapping)
-        else [(None, task) for task in ([tasks] if isinstance(tasks, str) else tasks)]
-    )
+
+    def health_of(task: str, opened: ReceiptStore) -> Health:
+        return job_health(
+            task,
+            store=opened,
+            stuck_after=stuck_after,
+            max_age=max_age,
+            failure_threshold=failure_threshold,
+        )
 
     def check_of(asset: Asset | None, task: str) -> dg.AssetChecksDefinition:
-        def check(
-            context: dg.AssetCheckExecutionContext, opened: ReceiptStore
-        ) -> dg.AssetCheckResult:
+        def look(opened: ReceiptStore, context: Any) -> dg.AssetCheckResult:
+            health = health_of(task, opened)
+            shown = metadata_of(health.verdict, health.reason, ())
+            return answered(health.verdict, health.reason, shown | _tasks(health.tasks), owner)
+
+        return check_that_asks(
+            Question(task, look, in_a_tick=True),
+            name=HEALTH,
+            asset=asset,
+            description=f"Is {task} healthy?",
+            resource_key=resource_key,
+            store=store,
+            blocking=blocking,
+        )
+
+    return [check_of(asset, task) for asset, task in pairs_of(tasks)]
+
+
+def build_freshness_checks(
+    tasks: Mapping[Any, str] | Iterable[str],
+    *,
+    max_age: timedelta | str,
+    owner: str | None = None,
+    blocking: bool = False,
+    resource_key: str = RESOURCE_KEY,
+    store: str | None = None,
+) -> list[dg.AssetChecksDefinition]:
+    """One check for each asset: is the data of its task recent enough, by its receipts?
+
+    Age is counted from the end of the newest window that succeeded, or from when the last success
+    ended where runs have no window: never from when Dagster heard of it. A failure alone is no
+    lack of freshness; ``build_health_checks`` tells of it. A task that has never succeeded is not
+    fresh.
+
+    Args:
+        tasks: As for ``build_health_checks``.
+        max_age: How old the data may be.
+        owner: Who is to be told.
+        blocking: Whether data that is too old stops what depends on its asset.
+        resource_key: The resource that holds the store, a ``ReceiptStoreResource``.
+        store: The URL of a store, instead of a resource.
+    """
+
+    def check_of(asset: Asset | None, task: str) -> dg.AssetChecksDefinition:
+        def look(opened: ReceiptStore, context: Any) -> dg.AssetCheckResult:
             health = job_health(
                 task,
                 store=opened,
-                stuck_after=stuck_after,
                 max_age=max_age,
-                failure_threshold=failure_threshold,
+                stuck_after=ANY_TIME,
+                failure_threshold=ANY_NUMBER,
             )
-            return dg.AssetCheckResult(
-                passed=health.verdict is Verdict.PASS,
-                severity=dg.AssetCheckSeverity.ERROR,
-                description=health.reason,
-                metadata=_health_metadata(health.verdict, health.reason, health.tasks),
-            )
+            reason = health.reason
+            if health.verdict is Verdict.PASS:
+                reason = f"{task} is fresh: no older than {max_age}."
+            shown = metadata_of(health.verdict, reason, ())
+            return answered(health.verdict, reason, shown | _tasks(health.tasks), owner)
 
-        return dg.asset_check(
-            asset=_key(asset, task),
-            name=HEALTH,
+        return check_that_asks(
+            Question(task, look, in_a_tick=True),
+            name=FRESHNESS,
+            asset=asset,
+            description=f"Is the data of {task} no older than {max_age}?",
+            resource_key=resource_key,
+            store=store,
             blocking=blocking,
-            description=f"Is {task} healthy?",
-        )(_with_store(check, resource_key, store))
-
-    return [check_of(asset, task) for asset, task in pairs]
-
-
-def _health_metadata(
-    verdict: Verdict, reason: str, tasks: tuple[TaskHealth, ...]
-) -> dict[str, dg.MetadataValue]:
-    shown = metadata_of(verdict, reason, ())
-    columns = ("task", "verdict", "last_status", "last_success_at", "consecutive_failures", "stuck")
-    rows = [
-        dg.TableRecord(
-            {
-                "task": each.task,
-                "verdict": each.verdict.value,
-                "last_status": each.last_status.value if each.last_status else "",
-                "last_success_at": each.last_success_at.isoformat() if each.last_success_at else "",
-                "consecutive_failures": str(each.consecutive_failures),
-                "stuck": ", ".join(each.stuck),
-            }
         )
+
+    return [check_of(asset, task) for asset, task in pairs_of(tasks)]
+
+
+def _tasks(tasks: Iterable[TaskHealth]) -> dict[str, dg.MetadataValue]:
+    columns = (
+        "task",
+        "verdict",
+        "last_status",
+        "last_success_at",
+        "consecutive_failures",
+        "stuck",
+        "stale",
+    )
+    rows = [
+        {
+            "task": each.task,
+            "verdict": each.verdict.value,
+            "last_status": each.last_status.value if each.last_status else "",
+            "last_success_at": each.last_success_at.isoformat() if each.last_success_at else "",
+            "consecutive_failures": str(each.consecutive_failures),
+            "stuck": ", ".join(each.stuck),
+            "stale": "yes" if each.stale else "",
+        }
         for each in tasks
     ]
-    schema = dg.TableSchema([dg.TableColumn(name) for name in columns])
-    shown["tasks"] = dg.MetadataValue.table(rows, schema=schema)
-    return shown
-
-
-def _with_store(check: Any, resource_key: str, store: str | None) -> Any:
-    """The check with its store given to it, where Dagster would give it a resource."""
-
-    @contextmanager
-    def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
-        yield {"opened": opened}
-
-    return around_calls(
-        check, around, by="asset_check", resource_key=resource_key, store=store, gives="opened"
-    )
-
-
-def _key(asset: Asset | None, task: str) -> Any:
-    return dg.AssetKey(task.split("/")) if asset is None else asset
-
-
-def _names(wanted: Sequence[str]) -> list[str]:
-    """Names as Dagster allows them, each used once; the same for the same requirements."""
-    names: list[str] = []
-    for text in wanted:
-        name = re.sub(r"\W", "_", text, flags=re.ASCII)
-        same = sum(each == name or each.startswith(f"{name}__") for each in names)
-        names.append(f"{name}__{same + 1}" if same else name)
-    return names
+    return {"tasks": table_of(columns, rows)}

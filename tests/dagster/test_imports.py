@@ -38,3 +38,12 @@ def test_dagster_names_the_library_among_those_of_a_code_location() -> None:
     import ubunye_dagster  # noqa: F401
 
     assert "ubunye-receipts" in DagsterLibraryRegistry.get()
+
+
+def test_every_name_of_the_front_door_is_there_when_it_is_asked_for() -> None:
+    import ubunye_dagster
+
+    for name in ubunye_dagster.__all__:
+        assert getattr(ubunye_dagster, name).__name__ == name
+    asked_for = [name for names in ubunye_dagster._LATER.values() for name in names]
+    assert sorted(asked_for) == sorted(ubunye_dagster.__all__)

@@ -1,0 +1,470 @@
+"""Receipts of any scheduler stand in Dagster's catalog, each of them once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+
+from ubunye_core import (
+    ConfigError,
+    Counts,
+    Orchestrator,
+    Pin,
+    Receipt,
+    ReceiptStore,
+    Status,
+    Step,
+    TriggeredBy,
+    TriggerKind,
+    Window,
+)
+from ubunye_dagster import (
+    ReceiptStoreResource,
+    build_health_checks,
+    build_receipt_catalog_sensor,
+    build_upstream_checks,
+    partition_format,
+    partition_key,
+    recorded,
+)
+
+CALC, SEND = "pay/monthly/calc", "pay/monthly/send"
+KEY = dg.AssetKey(["pay", "monthly", "calc"])
+MONTHLY = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
+MONTH = {"month": partition_format("%Y-%m")}
+NOW = datetime.now(UTC)
+"""A sensor goes by the clock: what is old and what is new is told from here."""
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+HASH = f"sha256:{'a' * 64}"
+Tick = Callable[..., Any]
+
+
+def a_receipt(
+    status: str = "success",
+    *,
+    run_id: str = "r1",
+    ago: timedelta = 2 * HOUR,
+    task: str = CALC,
+    month: str | None = "2026-10",
+    **fields: Any,
+) -> Receipt:
+    start = NOW - ago
+    if Status(status).is_final:
+        fields = {"ended_at": start + timedelta(minutes=5), **fields}
+    return Receipt(
+        task=task,
+        run_id=run_id,
+        status=Status(status),
+        started_at=start,
+        variables={} if month is None else {"month": month},
+        **fields,
+    )
+
+
+@pytest.fixture
+def tick(receipts: Any, instance: dg.DagsterInstance) -> Tick:
+    """Evaluate the sensor and write down its events, as the daemon does."""
+
+    def evaluate(
+        cursor: str | None = None,
+        *,
+        resources: Any = receipts,
+        assets: Any = None,
+        dies_after: int | None = None,
+        **arguments: Any,
+    ) -> Any:
+        sensor = build_receipt_catalog_sensor("catalog", **arguments)
+        defs = dg.Definitions(
+            assets=[dg.AssetSpec(KEY)] if assets is None else assets,
+            asset_checks=arguments.get("checks", ()),
+            sensors=[sensor],
+            resources=resources,
+        )
+        context = dg.build_sensor_context(
+            instance=instance,
+            cursor=cursor,
+            repository_def=defs.get_repository_def(),
+            resources=resources,
+            sensor_name="catalog",
+        )
+        with dg.partition_loading_context(dynamic_partitions_store=instance):
+            result = sensor.evaluate_tick(context)
+        for event in result.asset_events[:dies_after]:
+            instance.report_runless_asset_event(event)
+        return result
+
+    return evaluate
+
+
+def told(result: Any) -> list[tuple[str, str, str | None]]:
+    """Kind, run and partition of each event of a tick."""
+    return [
+        (type(each).__name__.removeprefix("Asset"), each.metadata["ubunye/receipt"].value,
+         each.partition)
+        for each in result.asset_events
+        if not isinstance(each, dg.AssetCheckEvaluation)
+    ]  # fmt: skip
+
+
+def on_record(instance: dg.DagsterInstance, key: dg.AssetKey = KEY) -> list[str]:
+    """The runs whose receipts are materialisations, in the order of their report."""
+    found = instance.fetch_materializations(key, limit=100, ascending=True).records
+    return [
+        str(each.asset_materialization.metadata["ubunye/receipt"].value)
+        for each in found
+        if each.asset_materialization is not None
+    ]
+
+
+def test_a_success_is_a_materialisation_with_all_that_its_receipt_says(
+    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
+) -> None:
+    window = Window(start=datetime(2026, 10, 1, tzinfo=UTC), end=datetime(2026, 11, 1, tzinfo=UTC))
+    receipt = a_receipt(
+        outputs=(Step(name="adults", direction="output", row_count=3, data_hash=HASH),),
+        inputs=(Step(name="people", direction="input", row_count=5),),
+        upstreams=(Pin(task="hr/monthly/people", run_id="p1"),),
+        window=window,
+        orchestrator=Orchestrator(name="airflow", url="https://airflow.example/dags/pay"),
+        triggered_by=TriggeredBy(kind=TriggerKind.MANUAL, actor="thandi", reason="late file"),
+    )
+    store.save(receipt)
+    (event,) = tick(partitions_def=MONTHLY, variables=MONTH).asset_events
+    assert isinstance(event, dg.AssetMaterialization)
+    assert (event.asset_key, event.partition) == (KEY, "2026-10-01")
+    assert event.tags is not None
+    assert event.tags["dagster/data_version"] == HASH
+    metadata = {name: value.value for name, value in event.metadata.items()}
+    assert metadata["dagster/row_count"] == 3
+    assert metadata["ended_at"] == receipt.finished_at.timestamp()
+    assert metadata["page"] == "https://airflow.example/dags/pay"
+    assert metadata["triggered_by"] == "manual by thandi: late file"
+    assert metadata["window"] == "2026-10-01T00:00:00+00:00 to 2026-11-01T00:00:00+00:00"
+    (output,) = event.metadata["outputs"].records  # type: ignore[union-attr]
+    assert (output.data["rows"], output.data["data_hash"]) == ("3", HASH)
+    (upstream,) = event.metadata["upstreams"].records  # type: ignore[union-attr]
+    assert upstream.data == {"task": "hr/monthly/people", "run_id": "p1"}
+    assert on_record(instance) == ["r1"]
+
+
+def test_what_has_no_single_count_or_hash_is_told_as_far_as_it_is_known(
+    tick: Tick, store: ReceiptStore
+) -> None:
+    two = tuple(Step(name=name, direction="output", data_hash=HASH) for name in ("a", "b"))
+    store.save(a_receipt(run_id="r1", outputs=two, counts=Counts(loaded=7), ago=4 * HOUR))
+    store.save(a_receipt(run_id="r2", outputs=(*two, Step(name="c", direction="output")), ago=HOUR))
+    both, lacking = tick().asset_events
+    assert both.metadata["dagster/row_count"].value == 7
+    assert both.tags["dagster/data_version"].startswith("sha256:")
+    assert both.tags["dagster/data_version"] != HASH
+    assert "dagster/row_count" not in lacking.metadata
+    assert "dagster/data_version" not in (lacking.tags or {})
+
+
+@pytest.mark.parametrize("status", ["error", "interrupted", "skipped"])
+def test_what_did_not_succeed_is_an_observation_without_a_data_version(
+    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance, status: str
+) -> None:
+    output = Step(name="adults", direction="output", data_hash=HASH)
+    store.save(a_receipt(status, error="ValueError: no", outputs=(output,)))
+    result = tick()
+    assert told(result) == [("Observation", "r1", None)]
+    (event,) = result.asset_events
+    assert event.metadata["ubunye/status"].value == status
+    assert event.metadata["error"].value == "ValueError: no"
+    assert "dagster/data_version" not in event.tags
+    assert on_record(instance) == []
+
+
+def test_each_end_is_reported_once_also_when_the_cursor_is_lost(
+    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
+) -> None:
+    store.save(a_receipt(run_id="r1", ago=5 * HOUR))
+    store.save(a_receipt("error", run_id="r2", ago=4 * HOUR))
+    first = tick()
+    assert told(first) == [("Materialization", "r1", None), ("Observation", "r2", None)]
+    assert told(tick(first.cursor)) == []
+    store.save(a_receipt(run_id="r3"))
+    assert told(tick(first.cursor)) == [("Materialization", "r3", None)]
+    for lost in (None, "not a cursor", '{"tasks": 5}', '{"tasks": {"pay/monthly/calc": ["x"]}}'):
+        again = tick(lost)
+        assert told(again) == []
+        assert "No new receipt." in again.skip_message
+    assert on_record(instance) == ["r1", "r3"]
+
+
+def test_a_daemon_that_dies_between_two_events_repeats_none(
+    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
+) -> None:
+    for number in range(4):
+        store.save(a_receipt(run_id=f"r{number}", ago=(9 - number) * HOUR))
+    tick(dies_after=2)  # and its cursor was never kept
+    assert on_record(instance) == ["r0", "r1"]
+    assert told(tick()) == [("Materialization", "r2", None), ("Materialization", "r3", None)]
+    assert on_record(instance) == ["r0", "r1", "r2", "r3"]
+
+
+def test_a_run_is_reported_when_it_has_ended_however_long_it_took(
+    tick: Tick, store: ReceiptStore
+) -> None:
+    long = a_receipt("running", run_id="long", ago=9 * DAY)
+    store.save(long)
+    store.save(a_receipt(run_id="r1", ago=6 * DAY))
+    first = tick()
+    assert told(first) == [("Materialization", "r1", None)]
+    store.save(a_receipt(run_id="r2", ago=HOUR))
+    second = tick(first.cursor)
+    store.save(replace(long, status=Status.ERROR, ended_at=NOW))
+    assert told(tick(second.cursor)) == [("Observation", "long", None)]
+
+
+def test_the_runs_own_word_after_an_end_that_another_wrote_is_reported_too(
+    tick: Tick, store: ReceiptStore
+) -> None:
+    dead = a_receipt("interrupted", ended_by="reconcile")
+    store.save(dead)
+    first = tick()
+    assert told(first) == [("Observation", "r1", None)]
+    store.save(replace(dead, status=Status.SUCCESS, ended_by=None, ended_at=NOW))
+    assert told(tick(first.cursor)) == [("Materialization", "r1", None)]
+    assert told(tick()) == []
+
+
+def test_a_receipt_that_comes_into_sight_late_is_not_lost_and_looks_old(
+    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
+) -> None:
+    """An older success is not the newest materialisation: its rows were written over since."""
+    store.save(a_receipt(run_id="new", ago=HOUR))
+    first = tick()
+    store.save(a_receipt(run_id="old", ago=30 * HOUR))
+    result = tick(first.cursor)
+    assert told(result) == [("Observation", "old", None)]
+    (event,) = result.asset_events
+    assert event.metadata["late"].value is True
+    assert event.metadata["ended_at"].value < (NOW - DAY).timestamp()
+    assert on_record(instance) == ["new"]
+
+
+def test_of_a_partition_that_has_none_a_late_success_is_the_first_materialisation(
+    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
+) -> None:
+    how = {"partitions_def": MONTHLY, "variables": MONTH}
+    store.save(a_receipt(run_id="october", ago=HOUR))
+    first = tick(**how)
+    store.save(a_receipt(run_id="september", ago=30 * HOUR, month="2026-09"))
+    store.save(a_receipt(run_id="october-before", ago=29 * HOUR))
+    assert told(tick(first.cursor, **how)) == [
+        ("Materialization", "september", "2026-09-01"),
+        ("Observation", "october-before", "2026-10-01"),
+    ]
+    filled = instance.get_materialized_partitions(KEY)
+    assert filled == {"2026-09-01", "2026-10-01"}
+
+
+def test_few_are_reported_in_a_tick_the_oldest_first_over_all_tasks_and_none_is_lost(
+    tick: Tick, store: ReceiptStore
+) -> None:
+    for number in range(7):
+        task = (CALC, SEND)[number % 2]
+        store.save(a_receipt(run_id=f"r{number}", ago=(20 - number) * HOUR, task=task))
+    seen, cursor = [], None
+    for _ in range(4):
+        result = tick(cursor, at_most=2)
+        assert len(result.asset_events) <= 2
+        seen += [run for _, run, _ in told(result)]
+        cursor = result.cursor
+    assert seen == [f"r{number}" for number in range(7)]
+
+
+def test_an_unknown_partition_loses_no_other_and_is_reported_once_there_is_one(
+    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
+) -> None:
+    months = dg.DynamicPartitionsDefinition(name="months")
+    how: Any = {
+        "assets": [dg.AssetSpec(KEY, partitions_def=months)],
+        "variables": {"month": partition_key()},
+    }
+    store.save(a_receipt())
+    instance.add_dynamic_partitions("months", ["2026-11"])
+    store.save(a_receipt(run_id="r2", month="2026-11", ago=HOUR))
+    store.save(a_receipt(run_id="r3", month=None, ago=HOUR))
+    first = tick(**how)
+    assert told(first) == [("Materialization", "r2", "2026-11")]
+    assert f"Not a partition (yet): {CALC}: month=2026-10" in first.skip_message
+    assert f"{CALC}: (no variables)" in first.skip_message
+    instance.add_dynamic_partitions("months", ["2026-10"])
+    assert told(tick(first.cursor, **how)) == [("Materialization", "r1", "2026-10")]
+
+
+def test_the_asset_says_how_it_is_partitioned_and_the_window_which_partition_it_is(
+    tick: Tick, store: ReceiptStore
+) -> None:
+    """A receipt of another scheduler need not name the month as Dagster does."""
+    window = Window(start=datetime(2026, 10, 1, tzinfo=UTC), end=datetime(2026, 11, 1, tzinfo=UTC))
+    store.save(a_receipt(window=window, month="Oktober"))
+    store.save(a_receipt(run_id="r2", month=None, ago=HOUR))
+    result = tick(assets=[dg.AssetSpec(KEY, partitions_def=MONTHLY)])
+    assert told(result) == [("Materialization", "r1", "2026-10-01")]
+    assert "(no variables)" in result.skip_message
+
+
+def test_two_dimensions_are_found_by_their_variables(tick: Tick, store: ReceiptStore) -> None:
+    both = dg.MultiPartitionsDefinition(
+        {"month": MONTHLY, "region": dg.StaticPartitionsDefinition(["eu", "za"])}
+    )
+    receipt = a_receipt()
+    store.save(replace(receipt, variables={"month": "2026-10-01", "region": "za"}))
+    store.save(replace(receipt, run_id="r2", variables={"month": "2026-10-01", "region": "us"}))
+    result = tick(partitions_def=both)
+    assert told(result) == [("Materialization", "r1", "2026-10-01|za")]
+
+
+def test_receipts_that_cannot_be_read_are_named_in_every_tick(
+    tick: Tick, store: ReceiptStore, url: str
+) -> None:
+    store.save(a_receipt())
+    (Path(url) / "pay" / "monthly" / "calc" / "damaged.json").write_text("{")
+    first = tick()
+    assert told(first) == [("Materialization", "r1", None)]
+    for result in (first, tick(first.cursor)):
+        assert "UNKNOWN: receipts that cannot be read: " in result.skip_message
+        assert "damaged.json" in result.skip_message
+
+
+def test_a_store_that_cannot_answer_skips_the_tick_and_keeps_the_cursor(
+    tick: Tick, store: ReceiptStore, tmp_path: Path
+) -> None:
+    store.save(a_receipt())
+    first = tick()
+    gone = {"receipts": ReceiptStoreResource(url=str(tmp_path / "gone"))}
+    for arguments in ({}, {"tasks": CALC}):
+        result = tick(first.cursor, resources=gone, **arguments)
+        assert "UNKNOWN: " in result.skip_message
+        assert told(result) == []
+        kept = json.loads(result.cursor)["tasks"]
+        assert kept == json.loads(first.cursor)["tasks"]
+
+
+def test_a_receipt_from_the_future_waits_and_loses_nothing(tick: Tick, store: ReceiptStore) -> None:
+    store.save(a_receipt(run_id="future", ago=-DAY))
+    store.save(a_receipt(run_id="r1"))
+    first = tick()
+    assert told(first) == [("Materialization", "r1", None)]
+    store.save(a_receipt(run_id="r0", ago=30 * HOUR, month="2026-09"))
+    assert [run for _, run, _ in told(tick(first.cursor))] == ["r0"]
+
+
+def test_what_is_older_than_asked_for_is_left_alone(tick: Tick, store: ReceiptStore) -> None:
+    store.save(a_receipt(run_id="r0", ago=40 * DAY))
+    store.save(a_receipt(run_id="r1", ago=20 * DAY))
+    assert [run for _, run, _ in told(tick())] == ["r1"]
+    assert [run for _, run, _ in told(tick(since=60 * DAY))] == ["r0"]
+
+
+def test_the_memory_has_a_limit_and_nothing_is_reported_twice_for_it(
+    tick: Tick, store: ReceiptStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ubunye_dagster.reported.REMEMBERED", 3)
+    monkeypatch.setattr("ubunye_dagster.reported.REMEMBERED_OF_A_TASK", 3)
+    for number in range(8):
+        store.save(a_receipt(run_id=f"r{number}", ago=(20 - number) * HOUR))
+    first = tick()
+    assert len(first.asset_events) == 8
+    ((since, marks),) = json.loads(first.cursor)["tasks"].values()
+    assert len(marks) == 3
+    assert datetime.fromisoformat(since) == NOW - 15 * HOUR
+    assert told(tick(first.cursor)) == []
+
+
+def test_a_tick_without_time_begins_the_next_time_where_it_stopped(
+    tick: Tick, store: ReceiptStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.save(a_receipt(run_id="r1"))
+    store.save(a_receipt(run_id="r2", task=SEND))
+    monkeypatch.setattr("ubunye_dagster.catalog.TICK_SECONDS", -1.0)
+    first = tick()
+    assert told(first) == [("Materialization", "r1", None)]
+    assert f"the next tick begins at {SEND}" in first.skip_message
+    assert told(tick(first.cursor)) == [("Materialization", "r2", None)]
+
+
+def test_what_this_dagster_made_itself_is_not_reported_again(
+    tick: Tick, store: ReceiptStore, receipts: Any, instance: dg.DagsterInstance
+) -> None:
+    fails: list[bool] = []
+
+    @dg.asset(key=KEY)
+    @recorded(CALC)
+    def calc(context: dg.AssetExecutionContext) -> None:
+        if fails:
+            raise ValueError("no")
+
+    def run() -> None:
+        dg.materialize([calc], resources=receipts, instance=instance, raise_on_error=False)
+
+    run()
+    assert told(tick(assets=[])) == []  # the asset stands in another code location
+    fails.append(True)
+    run()
+    assert told(tick(assets=[calc])) == []
+    foreign = Orchestrator(name="dagster", ids={"run_id": "of-another"})
+    store.save(
+        a_receipt(run_id="foreign", orchestrator=foreign, month=None, ago=-timedelta(minutes=2))
+    )
+    assert told(tick(assets=[calc])) == [("Materialization", "foreign", None)]
+
+
+def test_an_asset_may_have_another_key_than_its_task(
+    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
+) -> None:
+    store.save(a_receipt())
+    store.save(a_receipt(run_id="r2", task=SEND))
+    tick(asset_keys={CALC: "money/calculated"}, exclude=SEND)
+    assert on_record(instance, dg.AssetKey(["money", "calculated"])) == ["r1"]
+    assert on_record(instance, dg.AssetKey(["pay", "monthly", "send"])) == []
+
+
+def test_a_receipt_is_news_for_the_checks_of_its_task(
+    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
+) -> None:
+    checks = build_health_checks([CALC], owner="payroll")
+    spec = dg.AssetSpec(["pay", "monthly", "send"])
+    store.save(a_receipt(run_id="r1", ago=3 * HOUR))
+
+    def evaluated(result: Any) -> list[bool]:
+        return [e.passed for e in result.asset_events if isinstance(e, dg.AssetCheckEvaluation)]
+
+    first = tick(checks=checks)
+    assert evaluated(first) == [True]
+    store.save(a_receipt(run_id="r9", task=SEND))
+    second = tick(first.cursor, checks=checks, assets=[dg.AssetSpec(KEY), spec])
+    assert len(second.asset_events) == 1  # no news of the task that is checked
+    store.save(a_receipt("error", run_id="r2"))
+    result = tick(second.cursor, checks=checks)
+    assert evaluated(result) == [False]
+    check = next(e for e in result.asset_events if isinstance(e, dg.AssetCheckEvaluation))
+    assert check.severity is dg.AssetCheckSeverity.ERROR
+    assert "To be told: payroll." in (check.description or "")
+    assert evaluated(tick(result.cursor, checks=checks)) == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"tasks": "pay/monthly"}, "is not a task"),
+        ({"at_most": 0}, "must be 1 or more"),
+        ({"lookback": 40 * DAY}, "since is the longer one"),
+        ({"checks": build_upstream_checks(CALC)}, "cannot be asked in a sensor's tick"),
+        ({"partitions_def": MONTHLY, "variables": {"month": "2026-10"}}, "one is needed"),
+    ],
+)
+def test_wrong_arguments_are_refused_at_once(arguments: Any, why: str) -> None:
+    with pytest.raises(ConfigError, match=why):
+        build_receipt_catalog_sensor("catalog", **arguments)

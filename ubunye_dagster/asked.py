@@ -1,0 +1,123 @@
+"""A check that asks about receipts: its definition, and the question by itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import dagster as dg
+
+from ubunye_core import ReceiptStore, Verdict
+from ubunye_dagster.calls import around_calls
+
+Asset = dg.AssetKey | str | Sequence[str] | dg.AssetsDefinition | dg.AssetSpec
+Ask = Callable[[ReceiptStore, Any], dg.AssetCheckResult]
+"""The answer of a store, for the context of a run; None is asked outside of one."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a check asks, without Dagster around it."""
+
+    task: str
+    """A task or a pattern."""
+    ask: Ask
+    in_a_tick: bool
+    """Whether it reads receipts and nothing else, and so is soon answered."""
+
+
+_questions: WeakKeyDictionary[dg.AssetChecksDefinition, Question] = WeakKeyDictionary()
+
+
+def question_of(check: dg.AssetChecksDefinition) -> Question | None:
+    """What a check of this library asks; None for any other check."""
+    return _questions.get(check)
+
+
+def check_that_asks(
+    question: Question,
+    *,
+    name: str,
+    asset: Asset | None,
+    description: str,
+    resource_key: str,
+    store: str | None,
+    **check_arguments: Any,
+) -> dg.AssetChecksDefinition:
+    """A check on the given asset, else on the one whose key is the task's name."""
+
+    def check(context: dg.AssetCheckExecutionContext, opened: ReceiptStore) -> dg.AssetCheckResult:
+        return question.ask(opened, context)
+
+    made = dg.asset_check(
+        asset=asset_of(asset, question.task), name=name, description=description, **check_arguments
+    )(_with_store(check, resource_key, store))
+    _questions[made] = question
+    return made
+
+
+def answered(
+    verdict: Verdict,
+    reason: str,
+    metadata: Mapping[str, dg.MetadataValue],
+    owner: str | None = None,
+) -> dg.AssetCheckResult:
+    """An answer as the result of a check: "cannot be told" fails as loudly as a no."""
+    passed, shown = verdict is Verdict.PASS, dict(metadata)
+    if owner is not None:
+        shown["owner"] = dg.MetadataValue.text(owner)
+        reason = reason if passed else f"{reason} To be told: {owner}."
+    return dg.AssetCheckResult(
+        passed=passed,
+        severity=dg.AssetCheckSeverity.ERROR,
+        description=reason,
+        metadata=shown,
+    )
+
+
+def table_of(columns: Sequence[str], rows: Sequence[Mapping[str, str]]) -> dg.TableMetadataValue:
+    """A table for Dagster's web page."""
+    return dg.MetadataValue.table(
+        [dg.TableRecord(dict(row)) for row in rows],
+        schema=dg.TableSchema([dg.TableColumn(name) for name in columns]),
+    )
+
+
+def asset_of(asset: Asset | None, task: str) -> Any:
+    """The asset that is given, else the one whose key is the task's name."""
+    return dg.AssetKey(task.split("/")) if asset is None else asset
+
+
+def pairs_of(
+    tasks: Mapping[Any, str] | Iterable[str],
+) -> list[tuple[Asset | None, str]]:
+    """The task of each asset; the asset is None where it is named like its task."""
+    if isinstance(tasks, Mapping):
+        return [(asset, task) for asset, task in tasks.items()]
+    return [(None, task) for task in ([tasks] if isinstance(tasks, str) else tasks)]
+
+
+def names_of(wanted: Sequence[str]) -> list[str]:
+    """Names as Dagster allows them, each used once; the same for the same requirements."""
+    names: list[str] = []
+    for text in wanted:
+        name = re.sub(r"\W", "_", text, flags=re.ASCII)
+        same = sum(each == name or each.startswith(f"{name}__") for each in names)
+        names.append(f"{name}__{same + 1}" if same else name)
+    return names
+
+
+def _with_store(check: Any, resource_key: str, store: str | None) -> Any:
+    """The check with its store given to it, where Dagster would give it a resource."""
+
+    @contextmanager
+    def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
+        yield {"opened": opened}
+
+    return around_calls(
+        check, around, by="asset_check", resource_key=resource_key, store=store, gives="opened"
+    )

@@ -1,0 +1,342 @@
+"""A sensor that reports receipts written anywhere to Dagster's catalog of assets."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import dagster as dg
+
+from ubunye_core import (
+    ConfigError,
+    Found,
+    Receipt,
+    ReceiptStore,
+    Requirement,
+    Status,
+    StoreUnavailableError,
+    tasks_named,
+)
+from ubunye_dagster.asked import Question, question_of
+from ubunye_dagster.calls import around_calls
+from ubunye_dagster.keys import KeyOf
+from ubunye_dagster.onrecord import OnRecord, run_of_this_dagster
+from ubunye_dagster.places import NO_PARTITION, Place, Places
+from ubunye_dagster.receipt_events import Event, event_of
+from ubunye_dagster.reported import CatalogCursor, Reported, room_for
+from ubunye_dagster.resource import RESOURCE_KEY
+from ubunye_dagster.specs import EVERY_TASK, Key
+
+RECEIPTS_A_TICK = 100
+TICK_SECONDS = 30.0
+"""How long a tick goes on reading; Dagster ends one that takes a minute."""
+SINCE, LOOKBACK = timedelta(days=30), timedelta(days=2)
+OPEN_FOR = timedelta(days=14)
+"""How long the end of a run that was seen running is waited for, whatever the lookback."""
+FUTURE = timedelta(minutes=5)
+"""A receipt that starts further ahead of the clock is not believed yet."""
+
+
+def build_receipt_catalog_sensor(
+    name: str,
+    tasks: str | Iterable[str] = EVERY_TASK,
+    *,
+    exclude: str | Iterable[str] = (),
+    variables: Mapping[str, object] | None = None,
+    key_of: KeyOf | None = None,
+    partitions_def: dg.PartitionsDefinition | None = None,
+    asset_keys: Mapping[str, Key] | None = None,
+    checks: Sequence[dg.AssetChecksDefinition] = (),
+    since: timedelta = SINCE,
+    lookback: timedelta = LOOKBACK,
+    at_most: int = RECEIPTS_A_TICK,
+    resource_key: str = RESOURCE_KEY,
+    store: str | None = None,
+    **sensor_arguments: Any,
+) -> dg.SensorDefinition:
+    """A sensor that reports each run that has ended to the asset of its task, once.
+
+    ::
+
+        build_receipt_catalog_sensor(
+            "receipts_to_catalog", "pay/*/*", variables={"month": partition_format("%Y-%m")}
+        )
+
+    A success is a materialisation with its rows, hashes and data version. A failure, an
+    interruption and a skip are observations; so is a success that comes to be known after a newer
+    one of the same partition. It launches nothing. What is on record is looked up in Dagster
+    itself, so a lost cursor reports nothing twice. Oldest first, ``at_most`` so many in a tick.
+
+    The time of an event is when it was reported. When the run ended is ``ended_at`` in its
+    metadata: measure freshness by ``build_freshness_checks``, not by a freshness policy.
+
+    Args:
+        name: The sensor's name.
+        tasks: Tasks or patterns.
+        exclude: Tasks or patterns to leave out.
+        variables: Which variable names a partition, as for ``@recorded``. Left out: the run's
+            window, else ``partition`` or each dimension by its name.
+        key_of: Which partition a receipt is for, where ``variables`` cannot say it.
+        partitions_def: How the assets are partitioned. Left out: as the asset in this code
+            location is.
+        asset_keys: The keys of assets that are not named like their task.
+        checks: What ``build_health_checks``, ``build_freshness_checks`` or
+            ``build_row_count_checks`` returned: each is asked, and its answer is shown, when a
+            receipt of its task is reported.
+        since: How long ago a run may have started to be reported at all.
+        lookback: How much earlier than the newest one a run may have started whose receipt comes
+            into sight late.
+        at_most: How many receipts to report in one tick; Dagster limits the time a tick takes.
+        resource_key: The resource that holds the store, a ``ReceiptStoreResource``.
+        store: The URL of a store, instead of a resource.
+        sensor_arguments: What ``dg.sensor`` takes: ``minimum_interval_seconds``,
+            ``default_status``, ...
+
+    Raises:
+        ConfigError: an argument is wrong.
+    """
+    named = [tasks] if isinstance(tasks, str) else list(tasks)
+    left_out = [exclude] if isinstance(exclude, str) else list(exclude)
+    for each in (*named, *left_out):
+        Requirement(each)  # complains of what is no task and no pattern
+    if at_most < 1:
+        raise ConfigError(f"at_most is {at_most}; it must be 1 or more.")
+    if lookback < timedelta(0) or since < lookback:
+        raise ConfigError(
+            f"since is {since}, and lookback is {lookback}.",
+            hint="Neither is negative, and since is the longer one.",
+        )
+    look = _Look(
+        tasks=named,
+        exclude=left_out,
+        places=Places(partitions_def, variables, key_of, asset_keys),
+        questions=_questions(checks),
+        since=since,
+        lookback=lookback,
+        at_most=at_most,
+    )
+
+    def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
+        return look.at(opened, context)
+
+    @contextmanager
+    def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
+        yield {"opened": opened}
+
+    given = around_calls(
+        evaluate, around, by="sensor", resource_key=resource_key, store=store, gives="opened"
+    )
+    return dg.sensor(name=name, **sensor_arguments)(given)
+
+
+def _questions(
+    checks: Sequence[dg.AssetChecksDefinition],
+) -> list[tuple[dg.AssetCheckSpec, Question]]:
+    found = []
+    for check in checks:
+        question, (spec, *_) = question_of(check), check.check_specs
+        if question is None or not question.in_a_tick:
+            raise ConfigError(
+                f"The check '{spec.name}' cannot be asked in a sensor's tick.",
+                hint="Give checks of health, freshness or row counts; run others from a job.",
+            )
+        found.append((spec, question))
+    return found
+
+
+@dataclass
+class _Task:
+    """What a tick finds of one task."""
+
+    name: str
+    remembered: Reported
+    place: Place
+    found: Found
+    done: list[Receipt] = field(default_factory=list)
+    """The receipts that are on record in Dagster."""
+    left: list[Receipt] = field(default_factory=list)
+    """Those that are to be reported at a later tick."""
+    new: list[Receipt] = field(default_factory=list)
+
+    def is_late(self, receipt: Receipt, partition: str | None) -> bool:
+        """Whether a newer success of the same partition is on record."""
+        return receipt.status is Status.SUCCESS and any(
+            each.status is Status.SUCCESS
+            and each.order > receipt.order
+            and self.place.partition_of(each) == partition
+            for each in self.done
+        )
+
+
+@dataclass
+class _Tick:
+    """What comes of one tick."""
+
+    events: list[Event] = field(default_factory=list)
+    reported: dict[str, int] = field(default_factory=dict)
+    """How many receipts of each task."""
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Look:
+    """One evaluation of the sensor."""
+
+    tasks: Sequence[str]
+    exclude: Sequence[str]
+    places: Places
+    questions: Sequence[tuple[dg.AssetCheckSpec, Question]]
+    since: timedelta
+    lookback: timedelta
+    at_most: int
+
+    def at(self, store: ReceiptStore, context: dg.SensorEvaluationContext) -> dg.SensorResult:
+        cursor, now, tick = CatalogCursor.read(context.cursor), datetime.now(UTC), _Tick()
+        try:
+            left_out = tasks_named(self.exclude, store=store)
+            named = [each for each in tasks_named(self.tasks, store=store) if each not in left_out]
+            asked = [set(tasks_named(each.task, store=store)) for _, each in self.questions]
+        except StoreUnavailableError as error:
+            return dg.SensorResult(skip_reason=f"UNKNOWN: {error}")
+        looked, stopped = self._look_at(cursor, named, store, context, tick, now)
+        self._report(looked, tick, context.instance)
+        checked = self._checks(asked, tick, store)
+        moved = self._moved(cursor, looked, named, now)
+        if stopped is not None:
+            tick.notes.append(
+                f"There was no time for all tasks; the next tick begins at {stopped}."
+            )
+        for note in tick.notes:
+            context.log.warning(note)
+        count = sum(tick.reported.values())
+        said = f"{count} receipts were reported." if count else "No new receipt."
+        return dg.SensorResult(
+            asset_events=[*tick.events, *checked],
+            skip_reason=" ".join([*tick.notes, said]),
+            cursor=CatalogCursor(moved, stopped).write(),
+        )
+
+    def _look_at(
+        self,
+        cursor: CatalogCursor,
+        named: Sequence[str],
+        store: ReceiptStore,
+        context: dg.SensorEvaluationContext,
+        tick: _Tick,
+        now: datetime,
+    ) -> tuple[list[_Task], str | None]:
+        """What is found of each task; and the task for which there was no time, if there is one."""
+        until, looked = time.monotonic() + TICK_SECONDS, list[_Task]()
+        for name in cursor.in_turn(named):
+            if looked and time.monotonic() > until:
+                return looked, name
+            remembered = cursor.of(name)
+            try:
+                found = store.search(name, since=remembered.since or now - self.since)
+            except StoreUnavailableError as error:
+                tick.notes.append(f"UNKNOWN: {name}: {error}")
+                continue
+            place = self.places.of(name, context.repository_def)
+            task = _Task(name, remembered, place, found)
+            self._sort(task, context.instance, now)
+            looked.append(task)
+        self._tell_unreadable(looked, tick)
+        return looked, None
+
+    def _sort(self, task: _Task, instance: dg.DagsterInstance, now: datetime) -> None:
+        """Tell which of the receipts found are on record, which are new, and which must wait."""
+        fresh = []
+        for receipt in task.found:
+            if not receipt.status.is_final:
+                if receipt.started_at > now - OPEN_FOR:
+                    task.left.append(receipt)
+            elif receipt.started_at > now + FUTURE:
+                task.left.append(receipt)
+            elif task.remembered.has(receipt):
+                task.done.append(receipt)
+            else:
+                fresh.append(receipt)
+        if not fresh:
+            return
+        on_record = OnRecord.of(task.place.key, instance, since=min(r.started_at for r in fresh))
+        for receipt in fresh:
+            if on_record.has(receipt):
+                task.done.append(receipt)
+                continue
+            run = run_of_this_dagster(receipt, instance)
+            if run is not None and task.place.is_made_here:
+                task.done.append(receipt)
+            elif run is not None and not run.is_finished:
+                task.left.append(receipt)  # Dagster will write down itself what the run makes
+            else:
+                task.new.append(receipt)
+
+    def _report(self, looked: Sequence[_Task], tick: _Tick, instance: dg.DagsterInstance) -> None:
+        """Report what is new, oldest first over all tasks; the rest follows at later ticks."""
+        new = [(receipt, task) for task in looked for receipt in task.new]
+        unknown: dict[str, None] = {}
+        follow = 0
+        for receipt, task in sorted(new, key=lambda each: each[0].order):
+            partition = task.place.partition_of(receipt)
+            if partition is NO_PARTITION or not task.place.has(partition, instance):
+                unknown[f"{task.name}: {receipt.batch}"] = None
+                if not task.place.never_has(partition):
+                    task.left.append(receipt)
+            elif len(tick.events) >= self.at_most:
+                task.left.append(receipt)
+                follow += 1
+            else:
+                is_late = task.is_late(receipt, partition)
+                tick.events.append(event_of(receipt, task.place.key, partition, is_late=is_late))
+                task.done.append(receipt)
+                tick.reported[task.name] = tick.reported.get(task.name, 0) + 1
+        if unknown:
+            shown = "; ".join(list(unknown)[:5]) + ("; ..." if len(unknown) > 5 else "")
+            tick.notes.append(f"Not a partition (yet): {shown}.")
+        if follow:
+            tick.notes.append(f"{follow} more follow at the next ticks.")
+
+    def _checks(
+        self, asked: Sequence[set[str]], tick: _Tick, store: ReceiptStore
+    ) -> list[dg.AssetCheckEvaluation]:
+        """The answers of the checks whose tasks have news."""
+        found = []
+        for tasks, (spec, question) in zip(asked, self.questions, strict=True):
+            if not tasks & tick.reported.keys():
+                continue
+            answer = question.ask(store, None)
+            found.append(
+                dg.AssetCheckEvaluation(
+                    asset_key=spec.asset_key,
+                    check_name=spec.name,
+                    passed=answer.passed,
+                    severity=answer.severity,
+                    description=answer.description,
+                    metadata=answer.metadata,
+                    blocking=spec.blocking,
+                )
+            )
+        return found
+
+    def _moved(
+        self, cursor: CatalogCursor, looked: Sequence[_Task], named: Sequence[str], now: datetime
+    ) -> dict[str, Reported]:
+        """What to remember of each task; of one that was not looked at, what there was."""
+        kept = {name: cursor.of(name) for name in named}
+        room = room_for(len(named))
+        for task in looked:
+            kept[task.name] = task.remembered.moved(
+                task.done, left=task.left, lookback=self.lookback, room=room, now=now
+            )
+        return kept
+
+    def _tell_unreadable(self, looked: Sequence[_Task], tick: _Tick) -> None:
+        bad = [each for task in looked for each in task.found.unreadable]
+        if bad:
+            places = ", ".join(f"{each.where} ({each.why})" for each in bad[:3])
+            more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
+            tick.notes.append(f"UNKNOWN: receipts that cannot be read: {places}{more}.")
