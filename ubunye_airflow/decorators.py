@@ -13,6 +13,7 @@ from airflow.sdk.bases.decorator import DecoratedOperator, task_decorator_factor
 
 from ubunye_airflow.compat import AirflowSkipException
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
+from ubunye_airflow.links import ReceiptLink
 from ubunye_airflow.recording import PolicyLike, recorded
 from ubunye_airflow.variables import is_template, yes_or_no
 from ubunye_core import ConfigError, Requirement
@@ -37,6 +38,7 @@ class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
         "variables": "json",
     }
     custom_operator_name = "@task.receipt"
+    operator_extra_links = (ReceiptLink(),)
 
     def __init__(
         self,

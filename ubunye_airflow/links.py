@@ -22,17 +22,16 @@ class ReceiptLink(BaseOperatorLink):
     name = "Receipt"
 
     def get_link(self, operator: Any, *, ti_key: Any) -> str:
-        """The address of the page; empty where the task names no receipt."""
+        """The address of the page; where the task names no receipt, that of all tasks."""
         recorded = getattr(operator, "receipt_task", None)
         if isinstance(recorded, str) and recorded:
             return _page(f"/task/{recorded}/attempt", _attempt(ti_key))
-        answer = getattr(operator, "answer", None)
+        answer = getattr(getattr(operator, "_look", None), "answer", None)
         met = list(_met(answer)) if isinstance(answer, Mapping) else []
         if len(met) == 1:
             task, run_id = met[0]
             return _page(f"/task/{task}/run/{run_id}", {})
-        wanted = _wanted(operator, answer)
-        return _page("/", {"tasks": wanted}) if wanted else ""
+        return _page("/", {"tasks": _wanted(operator, answer)})
 
 
 def _attempt(ti_key: Any) -> dict[str, str]:
@@ -70,5 +69,5 @@ def _wanted(operator: Any, answer: object) -> list[str]:
 def _page(path: str, query: Mapping[str, object]) -> str:
     """An address of the page, under that of Airflow where the worker knows it."""
     base = (conf.get("api", "base_url", fallback="") or "").rstrip("/")
-    said = f"?{urlencode(query, doseq=True)}" if query else ""
-    return f"{base}{PREFIX}{quote(path)}{said}"
+    said = urlencode(query, doseq=True)
+    return f"{base}{PREFIX}{quote(path)}{'?' if said else ''}{said}"

@@ -22,6 +22,7 @@ from ubunye_airflow.compat import (
 )
 from ubunye_airflow.gate import Gate, Look, Outcome
 from ubunye_airflow.hooks import DEFAULT_CONN_ID
+from ubunye_airflow.links import ReceiptLink
 from ubunye_airflow.triggers import UpstreamReceiptTrigger
 from ubunye_airflow.variables import NOT_IN_BATCH, comparable_texts, given_variables, is_template
 from ubunye_core import (
@@ -98,6 +99,7 @@ class UpstreamReceiptSensor(BaseSensorOperator):
     )
     template_fields_renderers = {"variables": "json", "requires": "json"}  # noqa: RUF012
     ui_color = "#dceadf"
+    operator_extra_links = (ReceiptLink(),)
 
     def __init__(
         self,

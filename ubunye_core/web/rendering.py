@@ -47,6 +47,6 @@ _ENVIRONMENT.filters |= {
     "moment": _moment,
     "period": shown.period,
     "rows_of": shown.rows_of,
+    "started_by": shown.started_by,
     "took": shown.took,
-    "who": shown.who,
 }

@@ -92,13 +92,17 @@ def took(receipt: Receipt) -> str:
     return in_words(timedelta(seconds=seconds)) if possible else f"{seconds:.2g}s"
 
 
-def who(by: TriggeredBy | None) -> str:
-    """Who or what started a run."""
+def started_by(by: TriggeredBy | None) -> str:
+    """Who or what started a run, in short."""
     if by is None:
         return ""
-    actor = f" by {by.actor}" if by.actor else ""
-    vouched = f" (says {by.asserted_by})" if by.asserted_by else ""
-    return f"{by.kind.value}{actor}{vouched}"
+    return f"{by.kind.value} by {by.actor}" if by.actor else by.kind.value
+
+
+def _who(by: TriggeredBy | None) -> str:
+    """The same, and who vouches for it."""
+    vouched = f" (says {by.asserted_by})" if by is not None and by.asserted_by else ""
+    return f"{started_by(by)}{vouched}"
 
 
 def rows_of(steps: Sequence[Step]) -> str:
@@ -155,18 +159,18 @@ def _facts(receipt: Receipt) -> Iterator[Fact]:
     yield Fact("took", took(receipt))
     if not receipt.status.is_final and receipt.heartbeat_at is not None:
         yield Fact("last heartbeat", in_iso(receipt.heartbeat_at))
-    yield Fact("triggered by", who(receipt.triggered_by) or "not recorded")
+    yield Fact("triggered by", _who(receipt.triggered_by) or "not recorded")
     yield Fact("why", (receipt.triggered_by.reason if receipt.triggered_by else None) or "")
     yield Fact("rows", _counts(receipt.counts))
     yield Fact("orchestrator", _scheduler(orchestrator))
     if orchestrator is not None and orchestrator.url:
-        yield Fact("its page", orchestrator.url, outside_link(orchestrator.url))
+        yield Fact("link", orchestrator.url, outside_link(orchestrator.url))
     pid = f", process {receipt.pid}" if receipt.pid is not None else ""
     yield Fact("ran on", f"{receipt.host}{pid}" if receipt.host else "")
     yield Fact("time zone", receipt.time_zone or "")
-    yield Fact("code", receipt.code_hash or "", is_code=True)
-    yield Fact("config", receipt.config_hash or "", is_code=True)
-    yield Fact("environment", receipt.environment_hash or "", is_code=True)
+    yield Fact("code hash", receipt.code_hash or "", is_code=True)
+    yield Fact("config hash", receipt.config_hash or "", is_code=True)
+    yield Fact("environment hash", receipt.environment_hash or "", is_code=True)
     recorder = receipt.recorder
     yield Fact("recorded by", "" if recorder is None else f"{recorder.name} {recorder.version}")
 
