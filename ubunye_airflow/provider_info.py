@@ -21,6 +21,7 @@ def get_provider_info() -> dict[str, Any]:
         "task-decorators": [
             {"name": "receipt", "class-name": "ubunye_airflow.decorators.receipt_task"}
         ],
+        "extra-links": ["ubunye_airflow.links.ReceiptLink"],
         "connection-types": [
             {
                 "connection-type": "ubunye_receipts",
@@ -51,7 +52,16 @@ def get_provider_info() -> dict[str, Any]:
                         "example": "s3://bucket/receipts",
                         "default": None,
                         "sensitive": True,
-                    }
+                    },
+                    "show_other_orchestrators": {
+                        "description": "Whether the page of receipts shows to all who may log in "
+                        "what Airflow has not written. A receipt that it has written is shown to "
+                        "whoever may read its DAG.",
+                        "version_added": "0.1.0",
+                        "type": "boolean",
+                        "example": None,
+                        "default": "False",
+                    },
                 },
             }
         },
