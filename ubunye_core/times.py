@@ -11,6 +11,9 @@ LONGEST = timedelta(days=36_525)
 """A hundred years: nobody means a longer time, and sums stay in the calendar."""
 FIRST_YEAR, LAST_YEAR = 1900, 9000
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
 _UNITS = {"w": "weeks", "d": "days", "h": "hours", "m": "minutes", "s": "seconds"}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([wdhms])", re.ASCII)
 
@@ -33,6 +36,16 @@ def as_utc(moment: datetime) -> datetime:
     # Those of pendulum and pandas subtract and add in ways of their own.
     day = (utc.year, utc.month, utc.day)
     return datetime(*day, utc.hour, utc.minute, utc.second, utc.microsecond, tzinfo=UTC)
+
+
+def microseconds(moment: datetime) -> int:
+    """An instant as a whole number of microseconds since 1970."""
+    return (moment - EPOCH) // _MICROSECOND
+
+
+def instant_of(number: int) -> datetime:
+    """The instant that so many microseconds stand for."""
+    return EPOCH + timedelta(microseconds=number)
 
 
 def parse_instant(text: str) -> datetime:

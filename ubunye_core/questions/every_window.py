@@ -10,8 +10,8 @@ from ubunye_core.questions.answer import MEND, Moment, Verdict, named, view
 from ubunye_core.questions.requirements import OnFailed, Requirement
 from ubunye_core.questions.symptoms import Limits
 from ubunye_core.questions.tasks import did_you_mean
+from ubunye_core.questions.window_match import runs_by_window
 from ubunye_core.questions.window_state import EARLY, Expected, Judge, WindowAnswer, WindowState
-from ubunye_core.questions.windows import runs_by_window
 from ubunye_core.receipt import Receipt, Status, Window
 from ubunye_core.schedules import ScheduledWindow
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable

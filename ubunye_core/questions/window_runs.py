@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import overload
 
 from ubunye_core.batch import comparable
 from ubunye_core.masking import MASK
@@ -12,6 +13,7 @@ from ubunye_core.questions.answer import Moment, view
 from ubunye_core.receipt import Receipt
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.successes import Named, Success, Summaries, Summed, in_short
+from ubunye_core.times import microseconds
 
 Run = Receipt | Success
 
@@ -23,6 +25,50 @@ class RunsSeen:
     successes: Sequence[Success]
     others: tuple[Receipt, ...]
     unreadable: tuple[Unreadable, ...]
+
+
+class RunsByWindow(Sequence[Sequence[Run]]):
+    """The runs for each window, newest first: nearly always one."""
+
+    def __init__(self, windows: int) -> None:
+        self.first: list[Run | None] = [None] * windows
+        """One run for each window; where there are several, they stand there."""
+        self.several: dict[int, list[Run]] = {}
+
+    def add(self, at: int, run: Run) -> None:
+        """That a run is for the window at this place."""
+        first = self.first[at]
+        if first is None:
+            self.first[at] = run
+        else:
+            self.several.setdefault(at, [first]).append(run)
+
+    def sort(self) -> None:
+        """Put the newest first, when all have been added."""
+        for runs in self.several.values():
+            runs.sort(key=_order, reverse=True)
+
+    @overload
+    def __getitem__(self, index: int) -> Sequence[Run]: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Sequence[Run]]: ...
+    def __getitem__(self, index: int | slice) -> Sequence[Run] | Sequence[Sequence[Run]]:
+        if isinstance(index, slice):
+            return [self[at] for at in range(*index.indices(len(self)))]
+        first = self.first[index]
+        return () if first is None else self.several.get(index, (first,))
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def has_any(self) -> bool:
+        """Whether there is a run for any of the windows."""
+        return any(run is not None for run in self.first)
+
+
+def _order(run: Run) -> tuple[datetime, str]:
+    return (run.started_at, run.run_id)
 
 
 def runs_since(
@@ -55,11 +101,12 @@ def runs_since(
     return RunsSeen(found.successes, seen.receipts, seen.unreadable)
 
 
-def window_of(run: Run) -> tuple[datetime, datetime] | None:
-    """The window that a run says it is for."""
+def span_of(run: Run) -> tuple[int, int] | None:
+    """Where the data begins that a run says it is for, and where it ends, in microseconds."""
     if isinstance(run, Success):
-        return run.window
-    return None if run.window is None else (run.window.start, run.window.end)
+        return None if run.start is None or run.end is None else (run.start, run.end)
+    window = run.window
+    return None if window is None else (microseconds(window.start), microseconds(window.end))
 
 
 def named_by(run: Run) -> Sequence[Named]:

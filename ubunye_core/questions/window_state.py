@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from ubunye_core.questions.answer import MEND, how_it_stands, named, one_line
 from ubunye_core.questions.symptoms import Limits, failures, stuck_runs
-from ubunye_core.questions.window_runs import Run
+from ubunye_core.questions.window_runs import Run, RunsByWindow
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.schedules import Schedule, ScheduledWindow
 from ubunye_core.stores.protocol import Unreadable
 from ubunye_core.stores.select import could_be_since
 from ubunye_core.stores.successes import Success, rows_of
-from ubunye_core.times import in_words, to_the_second
+from ubunye_core.times import in_words, microseconds, to_the_second
+
+_set = object.__setattr__
 
 EARLY = timedelta(days=1)
 """How long before its window begins a run for it may have started."""
@@ -63,6 +66,7 @@ class WindowState(StrEnum):
         return self in WELL
 
 
+_SUCCEEDED = WindowState.SUCCEEDED  # to look it up for each answer takes as long as to make one
 MISSED = frozenset(
     WindowState(name)
     for name in ("missing", "refused", "failed", "interrupted", "stuck", "overrun", "running")
@@ -80,7 +84,7 @@ class WindowAnswer:
     window: ScheduledWindow
     state: WindowState
     reason: str
-    runs: tuple[str, ...] = ()
+    runs: tuple[str, ...] = field(default_factory=tuple)
     """The runs for it, newest first."""
     lateness: timedelta | None = None
     """How long after it was missing it succeeded."""
@@ -94,6 +98,32 @@ class WindowAnswer:
         """What names it for a run, where its schedule has a variable for that."""
         return {} if self.schedule is None else variables_of(self.schedule, self.window)
 
+    @classmethod
+    def of_success(
+        cls, window: ScheduledWindow, schedule: Schedule, success: Success
+    ) -> WindowAnswer:
+        """That a window has succeeded, by its only run: so stand tens of thousands, mostly.
+
+        The answer is what the constructor would make, in a quarter of the time; its runs and its
+        text are made when somebody reads them.
+        """
+        answer = object.__new__(cls)
+        _set(answer, "window", window)
+        _set(answer, "state", _SUCCEEDED)
+        _set(answer, "schedule", schedule)
+        _set(answer, "_success", success)
+        return answer
+
+    if not TYPE_CHECKING:  # what is not there at all stays an error to a type checker
+
+        def __getattr__(self, name: str) -> object:
+            success = self.__dict__.get("_success")
+            if success is None or name not in ("reason", "runs"):
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            made = (success.run_id,) if name == "runs" else _how_it_went(success)
+            _set(self, name, made)
+            return made
+
 
 def variables_of(schedule: Schedule, window: ScheduledWindow) -> Mapping[str, str]:
     """What names a window for a run."""
@@ -101,8 +131,7 @@ def variables_of(schedule: Schedule, window: ScheduledWindow) -> Mapping[str, st
     return {} if variable is None else {variable: schedule.value_of(window)}
 
 
-@dataclass(frozen=True)
-class Expected:
+class Expected(NamedTuple):
     """A window that a schedule expects, and when it counts as missing."""
 
     window: ScheduledWindow
@@ -115,6 +144,44 @@ class Expected:
         return variables_of(self.schedule, self.window)
 
 
+class ExpectedWindows(Sequence[Expected]):
+    """Windows that are expected, in columns: one of tens of thousands is made when it is asked for.
+
+    What is made for each and kept has to be looked at by the garbage collector again and again,
+    which took longer than all else.
+    """
+
+    def __init__(
+        self,
+        windows: Sequence[ScheduledWindow],
+        missing_at: Sequence[datetime],
+        schedules: Sequence[Schedule],
+    ) -> None:
+        self.windows, self.missing_at, self.schedules = windows, missing_at, schedules
+
+    @classmethod
+    def of(cls, expected: Sequence[Expected]) -> ExpectedWindows:
+        """The same windows, in columns."""
+        if isinstance(expected, ExpectedWindows):
+            return expected
+        windows, missing_at, schedules = zip(*expected, strict=True) if expected else ((), (), ())
+        return cls(windows, missing_at, schedules)
+
+    @overload
+    def __getitem__(self, index: int) -> Expected: ...
+    @overload
+    def __getitem__(self, index: slice) -> ExpectedWindows: ...
+    def __getitem__(self, index: int | slice) -> Expected | ExpectedWindows:
+        if isinstance(index, slice):
+            return ExpectedWindows(
+                self.windows[index], self.missing_at[index], self.schedules[index]
+            )
+        return Expected(self.windows[index], self.missing_at[index], self.schedules[index])
+
+    def __len__(self) -> int:
+        return len(self.windows)
+
+
 @dataclass(frozen=True)
 class Judge:
     """Says how windows stand, at one instant."""
@@ -124,6 +191,27 @@ class Judge:
     unreadable: Sequence[Unreadable]
     usual_limit: timedelta | None
     """How long a run may take where the schedule does not say; None: as long as it likes."""
+
+    def answers(self, expected: ExpectedWindows, runs_for: RunsByWindow) -> Iterator[WindowAnswer]:
+        """How each of the windows stands."""
+        for at, (window, missing_at, schedule, run) in enumerate(
+            zip(
+                expected.windows,
+                expected.missing_at,
+                expected.schedules,
+                runs_for.first,
+                strict=True,
+            )
+        ):
+            if (
+                isinstance(run, Success)
+                and at not in runs_for.several
+                and not schedule.doubts_successes
+                and run.ended <= microseconds(missing_at)
+            ):
+                yield WindowAnswer.of_success(window, schedule, run)
+            else:
+                yield self.answer(Expected(window, missing_at, schedule), runs_for[at])
 
     def answer(self, expected: Expected, given: Sequence[Run]) -> WindowAnswer:
         """How a window stands, by the runs for it, newest first."""
@@ -211,13 +299,17 @@ def _succeeded(expected: Expected, runs: Sequence[Run], successes: Sequence[Run]
     if len(successes) > 1:
         first = min(successes, key=lambda run: run.finished_at)
     ended_at = first.finished_at
-    reason = f"run {first.run_id} succeeded at {to_the_second(ended_at)}"
+    reason = _how_it_went(first)
     doubts = _doubts(successes[0], expected)
     if ended_at <= expected.missing_at:
         return _said(expected, runs, WindowState.SUCCEEDED, reason, doubts)
     lateness = ended_at - expected.missing_at
     reason += f", {in_words(lateness)} after it was missing"
     return _said(expected, runs, WindowState.SUCCEEDED_LATE, reason, doubts, lateness)
+
+
+def _how_it_went(success: Run) -> str:
+    return f"run {success.run_id} succeeded at {to_the_second(success.finished_at)}"
 
 
 def usual_limit(runs: Sequence[Run]) -> timedelta | None:
@@ -235,11 +327,7 @@ def usual_limit(runs: Sequence[Run]) -> timedelta | None:
 def _doubts(success: Run, expected: Expected) -> tuple[str, ...]:
     """What is odd about a success."""
     doubts, schedule = [], expected.schedule
-    if (
-        schedule.early_margin is None
-        and schedule.min_duration is None
-        and schedule.min_rows is None
-    ):
+    if not schedule.doubts_successes:
         return ()
     early, margin = expected.window.due - success.started_at, schedule.early_margin
     if isinstance(margin, timedelta) and early > margin:

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from itertools import chain
 
 from ubunye_core.errors import BadReceiptError, ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task
 from ubunye_core.questions.answer import Moment, Verdict, unavailable
 from ubunye_core.questions.symptoms import Limits
 from ubunye_core.questions.unseen import why_unseen
-from ubunye_core.questions.window_runs import Run, named_by, runs_since, window_of
+from ubunye_core.questions.window_match import NamedWindows, by_window
+from ubunye_core.questions.window_runs import runs_since
 from ubunye_core.questions.window_state import (
     EARLY,
-    Expected,
+    ExpectedWindows,
     Judge,
     WindowAnswer,
     WindowState,
     usual_limit,
 )
-from ubunye_core.receipt import Receipt, Status
-from ubunye_core.schedules import Schedule
+from ubunye_core.receipt import Status
+from ubunye_core.schedules import Schedule, ScheduledWindow
 from ubunye_core.stores.protocol import Unreadable
-from ubunye_core.stores.successes import Named
 from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import duration, instant, instant_or_ago, to_the_second
 
@@ -100,7 +99,7 @@ def window_states(
     if not expected:
         reason = f"No window of {task} was due from {to_the_second(first)} on."
         return Windows(task=task, verdict=Verdict.PASS, reason=reason, windows=(), now=moment.now)
-    earliest = min(each.window.start for each in expected) - EARLY
+    earliest = min(window.start for window in expected.windows) - EARLY
     by_value = NamedWindows(expected)
     asks_rows = any(version.min_rows is not None for version in versions)
     try:
@@ -113,13 +112,13 @@ def window_states(
             task=task, verdict=Verdict.UNKNOWN, reason=bad.why, windows=(), now=moment.now,
             unreadable=(bad,), retryable=True,
         )  # fmt: skip
-    runs_for = _by_window([*seen.successes, *seen.others], expected, by_value)
+    runs_for = by_window(chain(seen.successes, seen.others), expected, by_value)
     is_running = any(run.status is Status.RUNNING for run in seen.others)
     usual = usual_limit([*seen.successes, *seen.others]) if is_running else None
     judge = Judge(moment.now, limits, seen.unreadable, usual)
-    answers = tuple(judge.answer(each, runs) for each, runs in zip(expected, runs_for, strict=True))
+    answers = tuple(judge.answers(expected, runs_for))
     verdict, unseen = _verdict(answers), ""
-    if verdict is Verdict.FAIL and not any(runs_for):
+    if verdict is Verdict.FAIL and not runs_for.has_any:
         unseen = why_unseen(task, [*seen.successes, *seen.others], expected, opened)
     return Windows(
         task=task,
@@ -165,98 +164,37 @@ def missed_windows(
 
 def expected_windows(
     versions: Iterable[Schedule], since: datetime, until: datetime
-) -> list[Expected]:
+) -> ExpectedWindows:
     """The windows that are due in a period, and when each counts as missing."""
-    expected: list[Expected] = []
-    several = 0
+    found: list[ExpectedWindows] = []
     for schedule in versions:
         windows = schedule.due_between(since, until)
-        following, allowed = None, schedule.finish_by
-        for window in reversed(windows):
-            if following is None:
-                following = schedule.next_due(window.due)
-            missing_at = window.due + allowed if isinstance(allowed, timedelta) else following
-            expected.append(Expected(window, missing_at, schedule))
-            if window.excluded is None:
-                following = window.due
-        several += bool(windows)
-    if several > 1:
-        expected.sort(key=lambda each: (each.window.due, each.window.start), reverse=True)
-        # A window that two versions cover was expected by the one that was due first.
-        by_window = {(each.window.start, each.window.end): each for each in expected}
-        expected = list(by_window.values())
-    expected.reverse()
-    return expected
+        if windows:
+            found.append(
+                ExpectedWindows(windows, _missing_at(windows, schedule), [schedule] * len(windows))
+            )
+    if len(found) == 1:
+        return found[0]
+    expected = [each for of_version in found for each in reversed(of_version)]
+    expected.sort(key=lambda each: (each.window.due, each.window.start), reverse=True)
+    # A window that two versions cover was expected by the one that was due first.
+    by_window = {(each.window.start, each.window.end): each for each in expected}
+    return ExpectedWindows.of(list(by_window.values())[::-1])
 
 
-class NamedWindows(Mapping[Named, Sequence[int]]):
-    """Which windows a variable and its value name, by their places; told when that is asked."""
-
-    def __init__(self, expected: Sequence[Expected]) -> None:
-        self._expected = expected
-        self._are_named = any(each.schedule.variable is not None for each in expected)
-
-    @cached_property
-    def _by_value(self) -> dict[Named, list[int]]:
-        found: dict[Named, list[int]] = {}
-        for at, each in enumerate(self._expected):
-            for named in each.variables.items():
-                found.setdefault(named, []).append(at)
-        return found
-
-    def __getitem__(self, named: Named) -> Sequence[int]:
-        return self._by_value[named]
-
-    def __iter__(self) -> Iterator[Named]:
-        return iter(self._by_value)
-
-    def __len__(self) -> int:
-        return len(self._by_value)
-
-    def __bool__(self) -> bool:
-        """Whether any of the windows is named."""
-        return self._are_named
-
-
-def runs_by_window(receipts: Sequence[Receipt], expected: Sequence[Expected]) -> list[list[Run]]:
-    """The runs for each window, newest first.
-
-    A run that says its window is for every scheduled window inside it. One that does not is for
-    the windows that its variable names.
-    """
-    return _by_window(receipts, expected, NamedWindows(expected))
-
-
-def _by_window(
-    runs: Sequence[Run], expected: Sequence[Expected], by_value: Mapping[Named, Sequence[int]]
-) -> list[list[Run]]:
-    by_start = sorted(range(len(expected)), key=lambda at: expected[at].window.start)
-    starts = [expected[at].window.start for at in by_start]
-    ends = [expected[at].window.end for at in by_start]
-    places = {start: at for at, start in reversed(list(enumerate(starts)))}
-    found: list[list[Run]] = [[] for _ in expected]
-    for run in runs:
-        window = window_of(run)
-        if window is None:
-            for named in named_by(run) if by_value else ():
-                for at in by_value.get(named, ()):
-                    found[at].append(run)
-            continue
-        start, end = window
-        first = places.get(start)
-        for index in range(bisect_left(starts, start) if first is None else first, len(starts)):
-            if starts[index] >= end:
-                break
-            if ends[index] <= end:
-                found[by_start[index]].append(run)
-    for several in found:
-        if len(several) > 1:
-            several.sort(key=_order, reverse=True)
-    return found
-
-
-def _order(run: Run) -> tuple[datetime, str]:
-    return (run.started_at, run.run_id)
+def _missing_at(windows: Sequence[ScheduledWindow], schedule: Schedule) -> list[datetime]:
+    """When each of a schedule's windows counts as missing."""
+    allowed = schedule.finish_by
+    if isinstance(allowed, timedelta):
+        return [window.due + allowed for window in windows]
+    following = schedule.next_due(windows[-1].due)
+    missing_at = []
+    for window in reversed(windows):
+        missing_at.append(following)
+        if window.excluded is None:
+            following = window.due
+    missing_at.reverse()
+    return missing_at
 
 
 def _verdict(answers: Sequence[WindowAnswer]) -> Verdict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from itertools import takewhile
+from itertools import count, takewhile
 from typing import Protocol
 from zoneinfo import ZoneInfo
 
@@ -134,6 +134,8 @@ class Cron:
 
     def _firing_days(self, first: date) -> Iterator[date]:
         """The days on which it fires, whatever the clocks do."""
+        if self.expression.split()[2:] == ["*", "*", "*"]:
+            return map(date.fromordinal, count(first.toordinal()))
         at_midnight = " ".join(("0", "0", *self.expression.split()[2:]))
         begin = datetime.combine(first, time()) - timedelta(minutes=1)
         return (each.date() for each in CronSim(at_midnight, begin))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import islice
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from ubunye_core.errors import ConfigError
@@ -15,12 +16,13 @@ from ubunye_core.names import one_of
 from ubunye_core.schedules.calendar import Calendar
 from ubunye_core.schedules.clocks import zone_named
 from ubunye_core.schedules.firings import Cron, Firings, Interval
-from ubunye_core.schedules.periods import Names, Period, boundaries, reach_of
+from ubunye_core.schedules.periods import Period, TickNames, boundaries, names_of, reach_of
 from ubunye_core.times import as_utc, check_format, duration, instant, to_the_second
 
 MOST_WINDOWS = 200_000
 """So many may be due in a period that is asked for: twenty years of an hourly schedule."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
 class Of(StrEnum):
@@ -32,9 +34,11 @@ class Of(StrEnum):
     """The one it lies in: on the 25th, this month."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ScheduledWindow:
-    """A period of data that a run is expected for."""
+class ScheduledWindow(NamedTuple):
+    """A period of data that a run is expected for.
+
+    A tuple, for there are tens of thousands of them: name its fields when you make one.
+    """
 
     start: datetime
     """Included, UTC."""
@@ -124,6 +128,13 @@ class Schedule:
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
+    @property
+    def doubts_successes(self) -> bool:
+        """Whether it says of any success that it is odd: too early, too short, of too few rows."""
+        return not (
+            self.early_margin is None and self.min_duration is None and self.min_rows is None
+        )
+
     def next_due(self, moment: datetime) -> datetime:
         """When the next window is due that is not excluded, also where the schedule ends before."""
         endless = replace(self, end=None)
@@ -133,7 +144,7 @@ class Schedule:
             for window in endless._due(after, until):
                 if window.excluded is None:
                     return window.due
-        return datetime.max.replace(tzinfo=UTC)
+        return LAST
 
     def value_of(self, window: ScheduledWindow) -> str:
         """The text by which the schedule's variable names a window."""
@@ -190,33 +201,40 @@ class Schedule:
         return windows
 
     def _due(self, since: datetime, until: datetime) -> Iterator[ScheduledWindow]:
-        found = self._ticks if self.window is Period.TICK else self._periods
-        return (window for window in found(since, until) if since <= window.due < until)
+        if self.window is Period.TICK:
+            return self._ticks(since, until)
+        return self._periods(since, until, since)
 
     def _covering(self, since: datetime, until: datetime) -> list[ScheduledWindow]:
         """The windows inside a period, and some around it."""
         if self.window is not Period.TICK:
             reach = reach_of(self.window)
-            return list(self._periods(since - reach, until + reach))
+            return list(self._periods(since - reach, until + reach, None))
         after = next(self.firings.after(until), until)
         return list(self._ticks(since, after + timedelta(microseconds=1)))
 
     def _ticks(self, since: datetime, until: datetime) -> Iterator[ScheduledWindow]:
         """The windows from one firing to the next, for the firings of a period."""
-        firings, names = self.firings.after(since), Names(self.window, self.zone)
+        firings, name_of = self.firings.after(since), TickNames(self.zone).of
         before, at = self.firings.before(since), next(firings, None)
+        first, last = self._validity
         while at is not None and at < until:
             after = next(firings, None)
             start, end = (before, at) if self.of is Of.PREVIOUS else (at, after)
-            if start is not None and end is not None and self._expects(at):
-                yield self._window(start, end, at, names)
+            if start is not None and end is not None and first <= at < last:
+                excluded = self._excluded(start, end)
+                yield ScheduledWindow(start, end, at, name_of(start), excluded)
             before, at = at, after
 
-    def _periods(self, since: datetime, until: datetime) -> Iterator[ScheduledWindow]:
+    def _periods(
+        self, since: datetime, until: datetime, due_since: datetime | None
+    ) -> Iterator[ScheduledWindow]:
         """The calendar's periods, each at the first firing that covers it."""
         begin = since - reach_of(self.window)  # the window of a firing may have been due before it
         edges = boundaries(self.window, self.zone, begin, until)
-        names = Names(self.window, self.zone)
+        names = names_of(self.window, self.zone, edges)
+        first, last = self._validity
+        first = first if due_since is None else max(first, due_since)
         back, covered = (1 if self.of is Of.PREVIOUS else 0), -1
         here = bisect_right(edges, begin) - 1
         for at in self.firings.after(begin):
@@ -226,20 +244,17 @@ class Schedule:
                 here += 1
             if here - back != covered:
                 covered = here - back
-                if self._expects(at):
-                    yield self._window(edges[covered], edges[covered + 1], at, names)
+                if first <= at < last:
+                    start, end = edges[covered], edges[covered + 1]
+                    excluded = None if self.calendar is None else self._excluded(start, end)
+                    yield ScheduledWindow(start, end, at, names[covered], excluded)
 
-    def _expects(self, due: datetime) -> bool:
-        """Whether the schedule holds for what is due then."""
-        if isinstance(self.start, datetime) and due < self.start:
-            return False
-        return not (isinstance(self.end, datetime) and due >= self.end)
+    @property
+    def _validity(self) -> tuple[datetime, datetime]:
+        """From when on what is due is expected, and until when."""
+        first = self.start if isinstance(self.start, datetime) else FIRST
+        return first, self.end if isinstance(self.end, datetime) else LAST
 
-    def _window(
-        self, start: datetime, end: datetime, due: datetime, names: Names
-    ) -> ScheduledWindow:
-        excluded = None
-        if self.calendar is not None:
-            excluded = self.calendar.excludes(start, end, self.zone)
-        name = names.of(start)
-        return ScheduledWindow(start=start, end=end, due=due, name=name, excluded=excluded)
+    def _excluded(self, start: datetime, end: datetime) -> str | None:
+        """Why no run of a window is expected."""
+        return None if self.calendar is None else self.calendar.excludes(start, end, self.zone)

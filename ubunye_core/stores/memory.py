@@ -29,7 +29,7 @@ from ubunye_core.stores.refusals import only_run
 from ubunye_core.stores.select import select, select_read
 from ubunye_core.stores.successes import Success, Summaries, Summed
 from ubunye_core.stores.takeover import end_of_the_old_holder
-from ubunye_core.times import utc_now
+from ubunye_core.times import microseconds, utc_now
 
 _named: dict[str, MemoryStore] = {}
 _naming = threading.Lock()
@@ -117,13 +117,16 @@ class MemoryStore(BaseStore):
         """The runs of a task since an instant, its successes in short."""
         check_task(task)
         with self._lock:
-            held = [item for item in self._documents.items() if item[0][0] == task]
+            held = dict(self._documents)
         successes: list[Success] = []
         others: list[Receipt] = []
         unreadable: list[Unreadable] = []
-        for key, document in held:
+        since, until = microseconds(asked.since), microseconds(asked.until)
+        for key, document in held.items():
+            if key[0] != task:
+                continue
             known = self._short.get(key)
-            success = None if known is None else known.told(document, asked)
+            success = None if known is None else known.told(document, asked, until)
             if success is None:
                 read = self._read(key, document)
                 if isinstance(read, Unreadable):
@@ -133,7 +136,7 @@ class MemoryStore(BaseStore):
                 if success is None:
                     others.append(read)
                     continue
-            if success.started_at >= asked.since:
+            if success.started >= since:
                 successes.append(success)
         found = select(others, unreadable, since=asked.since)
         return Summaries(successes=successes, others=found)
@@ -226,14 +229,14 @@ class _Short:
         success = None if ended_at is None else always.success_of(receipt)
         return cls(document, success, receipt.variables)
 
-    def told(self, document: bytes, asked: Summed) -> Success | None:
+    def told(self, document: bytes, asked: Summed, until: int) -> Success | None:
         """The success, if it is still what stands here, and may be told in short."""
         success = self.success
         if success is None or self.document is not document:
             return None
-        if success.ended_at > asked.until or success.started_at > asked.until:
+        if success.ended > until or success.started > until:
             return None
-        if success.window is None and asked.variables:
+        if success.start is None and asked.variables:
             return success._replace(named=asked.named(self.variables))
         return success
 

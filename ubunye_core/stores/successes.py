@@ -11,19 +11,25 @@ from ubunye_core.batch import Scalar, comparable
 from ubunye_core.masking import MASK
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.protocol import Found
+from ubunye_core.times import instant_of, microseconds
 
 Named = tuple[str, str]
 """A variable and its value as text."""
 
 
 class Success(NamedTuple):
-    """A run that succeeded, without its details."""
+    """A run that succeeded, without its details. Instants are microseconds since 1970 in UTC.
 
-    started_at: datetime
+    There are tens of thousands of them, and whole numbers are compared and found much sooner.
+    """
+
+    started: int
     run_id: str
-    ended_at: datetime
-    window: tuple[datetime, datetime] | None = None
-    """Where the data begins that the run says it is for, and where it ends."""
+    ended: int
+    start: int | None = None
+    """Where the data begins that the run says it is for; None where it does not say."""
+    end: int | None = None
+    """Where that data ends, excluded; None as ``start`` is."""
     named: tuple[Named, ...] = ()
     """Those of the variables that were asked for which the run has; of a run with a window none
     need be told."""
@@ -36,14 +42,31 @@ class Success(NamedTuple):
         return Status.SUCCESS
 
     @property
-    def order(self) -> tuple[datetime, str]:
-        """Runs are ordered by this, newest first."""
-        return (self.started_at, self.run_id)
+    def started_at(self) -> datetime:
+        """When the run started."""
+        return instant_of(self.started)
+
+    @property
+    def ended_at(self) -> datetime:
+        """When the run ended."""
+        return instant_of(self.ended)
 
     @property
     def finished_at(self) -> datetime:
         """When the run ended."""
-        return self.ended_at
+        return instant_of(self.ended)
+
+    @property
+    def window(self) -> tuple[datetime, datetime] | None:
+        """Where the data begins that the run says it is for, and where it ends."""
+        if self.start is None or self.end is None:
+            return None
+        return (instant_of(self.start), instant_of(self.end))
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        """Runs are ordered by this, newest first."""
+        return (self.started_at, self.run_id)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,10 +101,11 @@ class Summed:
         if receipt.started_at > self.until:
             return None
         return Success(
-            receipt.started_at,
+            microseconds(receipt.started_at),
             receipt.run_id,
-            ended_at,
-            None if window is None else (window.start, window.end),
+            microseconds(ended_at),
+            None if window is None else microseconds(window.start),
+            None if window is None else microseconds(window.end),
             self.named(receipt.variables) if window is None and self.variables else (),
             rows_of(receipt),
         )

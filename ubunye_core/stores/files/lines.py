@@ -13,7 +13,6 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from zlib import crc32
 
 from ubunye_core.batch import Batch, comparable
@@ -21,9 +20,8 @@ from ubunye_core.masking import MASK, comparable_value
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.capabilities import Settled
 from ubunye_core.stores.successes import rows_of
+from ubunye_core.times import instant_of, microseconds
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _LETTERS = {
     Status.SUCCESS: "S",
     Status.ERROR: "E",
@@ -34,16 +32,6 @@ OF_STATUS: Mapping[Status, bytes] = {each: text.encode() for each, text in _LETT
 
 
 _STATUS_OF = {text: each for each, text in OF_STATUS.items()}
-
-
-def microseconds(moment: datetime) -> int:
-    """An instant as a whole number of microseconds since 1970."""
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def instant_of(number: int) -> datetime:
-    """The instant that so many microseconds stand for."""
-    return _EPOCH + timedelta(microseconds=number)
 
 
 def _short(*parts: str | None) -> str:

@@ -19,11 +19,11 @@ from ubunye_core.stores.files.lines import (
     attempt_key,
     batch_key,
     bodies,
-    microseconds,
     wanted_keys,
 )
 from ubunye_core.stores.files.place import SUFFIX, Place
 from ubunye_core.stores.protocol import Found, Unreadable
+from ubunye_core.times import microseconds
 
 _SUCCESS = OF_STATUS[Status.SUCCESS]
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from ubunye_core.runids import time_in
 from ubunye_core.stores.files.facts import TaskFacts
 from ubunye_core.stores.files.hints import NAMES, Hints
-from ubunye_core.stores.files.lines import bodies, microseconds
+from ubunye_core.stores.files.lines import bodies
 from ubunye_core.stores.files.listing import shows_start
 from ubunye_core.stores.files.place import SUFFIX
+from ubunye_core.times import microseconds
 
 MILLISECOND = 1_000
 A_MOMENT = 1_000_000

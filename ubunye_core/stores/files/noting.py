@@ -29,12 +29,12 @@ from ubunye_core.stores.files.lines import (
     begun_line,
     bodies,
     ended_line,
-    microseconds,
     running_line,
     sealed,
     start_of,
 )
 from ubunye_core.stores.files.place import LOCKS, SUFFIX
+from ubunye_core.times import microseconds
 
 log = logging.getLogger("ubunye_core.stores")
 

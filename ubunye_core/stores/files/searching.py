@@ -12,7 +12,7 @@ from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.files.documents import look
 from ubunye_core.stores.files.facts import Facts, TaskFacts
 from ubunye_core.stores.files.hints import Hints
-from ubunye_core.stores.files.lines import Fact, microseconds, start_of, wanted_keys
+from ubunye_core.stores.files.lines import Fact, start_of, wanted_keys
 from ubunye_core.stores.files.listing import told_apart
 from ubunye_core.stores.files.names import (
     SKEW,
@@ -26,7 +26,7 @@ from ubunye_core.stores.files.names import (
 from ubunye_core.stores.files.place import Place
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.select import select
-from ubunye_core.times import as_utc
+from ubunye_core.times import as_utc, microseconds
 
 _MANY = 200
 _FEW_SEGMENTS = 2

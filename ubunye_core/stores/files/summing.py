@@ -12,19 +12,14 @@ from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.files.documents import look
 from ubunye_core.stores.files.facts import TaskFacts
 from ubunye_core.stores.files.hints import Hints
-from ubunye_core.stores.files.lines import (
-    OF_STATUS,
-    Fact,
-    instant_of,
-    microseconds,
-    variable_key,
-)
+from ubunye_core.stores.files.lines import OF_STATUS, Fact, variable_key
 from ubunye_core.stores.files.listing import told_apart
 from ubunye_core.stores.files.names import begun_since
 from ubunye_core.stores.files.place import SUFFIX, Place
 from ubunye_core.stores.protocol import Found, Unreadable
 from ubunye_core.stores.select import could_be_since
 from ubunye_core.stores.successes import Named, Success, Summaries, Summed
+from ubunye_core.times import microseconds
 
 _SUCCESS = OF_STATUS[Status.SUCCESS]
 _PARTS = 9
@@ -34,7 +29,7 @@ def summaries(task: str, asked: Summed, place: Place, facts: TaskFacts) -> Summa
     """The runs of a task: what is known is believed of a file that is still as it was described."""
     facts.load()
     hints = facts.hints
-    short = _Short(asked)
+    short, since = _Short(asked), microseconds(asked.since)
     successes: list[Success] = []
     others: list[Receipt] = []
     unreadable: list[Unreadable] = []
@@ -44,7 +39,7 @@ def summaries(task: str, asked: Summed, place: Place, facts: TaskFacts) -> Summa
         if fact is not None and found is not None and fact.is_of(found):
             told = short.told(run_id, fact)
             if told is not None:
-                if told.started_at >= asked.since:
+                if told.started >= since:
                     successes.append(told)
                 continue
         seen, described = look(f"{hints.folder}/{name}", task)
@@ -93,15 +88,16 @@ class _Short:
         started, ended = int(parts[4]), int(parts[5])
         if ended == started or ended > self._until or started > self._until:
             return None  # of an old record that does not say when it ended, both are the same
-        window: tuple[datetime, datetime] | None = None
+        first: int | None = None
+        last: int | None = None
         named: tuple[Named, ...] = ()
         if parts[6] != b"-":
             start, _, end = parts[6].partition(b"/")
-            window = (instant_of(int(start)), instant_of(int(end)))
+            first, last = int(start), int(end)
         elif self._asked.variables:
             named = self._named(parts[8])
         rows = None if parts[7] == b"-" else int(parts[7])
-        return Success(instant_of(started), run_id, instant_of(ended), window, named, rows)
+        return Success(started, run_id, ended, first, last, named, rows)
 
     def _named(self, keys: bytes) -> tuple[Named, ...]:
         known = keys.partition(b"@")[0].split(b":")[1:]

@@ -6,7 +6,7 @@ server plans one each time it is asked, which takes longer than answering it: so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -48,6 +48,12 @@ class Asked:
     def rows(self, connection: sa.Connection) -> Sequence[sa.Row[Any]]:
         """What it finds."""
         return connection.execute(self.statement, self.values).all()
+
+    def pages(self, connection: sa.Connection) -> Iterator[Sequence[Any]]:
+        """What it finds, some rows at a time: tens of thousands that stay burden whatever else is
+        done meanwhile.
+        """
+        return connection.execute(self.statement, self.values).partitions(PAGE)
 
     def stored(self, connection: sa.Connection) -> list[Stored]:
         """What it finds, where that is rows of receipts."""

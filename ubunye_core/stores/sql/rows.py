@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from ubunye_core.batch import Batch, comparable
@@ -16,25 +16,17 @@ from ubunye_core.masking import MASK, comparable_value, is_secret_name
 from ubunye_core.receipt import Orchestrator, Receipt
 from ubunye_core.runids import time_in
 from ubunye_core.stores.protocol import Unreadable
+from ubunye_core.times import instant_of, microseconds
 
 SEALED = (
     "task", "run_id", "status", "started_at", "ended_at", "window_start", "window_end", "pairs",
 )  # fmt: skip
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 
 MOST_PAIRS = 16
 """So many variables are looked for in the index."""
 
 
-def micros(moment: datetime) -> int:
-    """An instant as microseconds since 1970."""
-    return (moment - _EPOCH) // _MICROSECOND
-
-
-def moment_of(number: int) -> datetime:
-    """The instant of so many microseconds since 1970."""
-    return _EPOCH + timedelta(microseconds=number)
+micros, moment_of = microseconds, instant_of
 
 
 def row_of(receipt: Receipt) -> dict[str, Any]:

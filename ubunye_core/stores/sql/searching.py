@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -16,12 +14,10 @@ from ubunye_core.stores.refusals import not_found, only_run
 from ubunye_core.stores.select import select
 from ubunye_core.stores.sql.queries import PAGE, Queries, Wanted, as_bytes
 from ubunye_core.stores.sql.rows import (
-    SEALED,
     Stored,
     attempt_key,
     batch_key,
     micros,
-    moment_of,
     pair_of,
     pairs_wanted,
     seal_of,
@@ -104,25 +100,27 @@ class Searching:
     def in_short(self, task: str, asked: Summed) -> Summaries:
         """The runs of a task since an instant, its successes in short."""
         query = self._queries.in_short(task, micros(asked.since), micros(asked.until))
-        successes, read, doubtful = [], [], 0
-        short = _Short(asked)
-        for row in query.rows(self._connection):
-            task, run_id, status, started_at, ended_at, *_, document = tuple(row)
-            stored: Stored | None = None
-            if document is not None:
-                stored = Stored(task, run_id, status, started_at, ended_at, as_bytes(document))
-            else:
-                success = short.told(row)
-                if success is not None:
-                    successes.append(success)
-                    continue
-                doubtful += 1
-                if doubtful > _ONE_BY_ONE:
-                    wanted = Wanted(task=task, since=micros(asked.since))
-                    return in_short(Found(*self.search(wanted, {}, None)), asked)
-                stored = self._one(task, run_id)
-            if stored is not None:
-                read.append(stored.read(self._url))
+        successes: list[Success] = []
+        read: list[Receipt | Unreadable] = []
+        doubtful: list[str] = []
+        named = _named_by_pairs(asked)
+        for page in query.pages(self._connection):
+            for row in page:
+                of, run_id, status, started, ended, start, end, pairs, size, seal, document = row
+                if document is not None:
+                    stored = Stored(of, run_id, status, started, ended, as_bytes(document))
+                    read.append(stored.read(self._url))
+                elif seal != seal_of((of, run_id, status, started, ended, start, end, pairs), size):
+                    doubtful.append(run_id)
+                elif start is None or end is None:
+                    successes.append(Success(started, run_id, ended, named=named(pairs)))
+                else:
+                    successes.append(Success(started, run_id, ended, start, end))
+        if len(doubtful) > _ONE_BY_ONE:
+            wanted = Wanted(task=task, since=micros(asked.since))
+            return in_short(Found(*self.search(wanted, {}, None)), asked)
+        found_one_by_one = (self._one(task, run_id) for run_id in doubtful)
+        read += [row.read(self._url) for row in found_one_by_one if row is not None]
         others = []
         for each in read:
             if isinstance(each, Receipt):
@@ -181,25 +179,16 @@ class Searching:
         return found[0] if found else None
 
 
-class _Short:
-    """Reads successes from the columns of rows, where nobody has changed them."""
+def _named_by_pairs(asked: Summed) -> Callable[[str], tuple[Named, ...]]:
+    """Tells which of the variables that are asked for a run has, from the column of its pairs."""
+    if not asked.variables:
+        return lambda _: ()
+    by_pair: dict[int, Named] = {}
 
-    def __init__(self, asked: Summed) -> None:
-        self._asked = asked
+    def named(pairs: str) -> tuple[Named, ...]:
+        if not by_pair:
+            by_pair.update({pair_of(*each): each for each in asked.variables})
+        numbers = map(int, pairs.split())
+        return tuple(by_pair[pair] for pair in numbers if pair in by_pair)
 
-    def told(self, row: Sequence[Any]) -> Success | None:
-        """A success in short; None where its document must tell."""
-        sealed, (size, seal, _) = tuple(row[: len(SEALED)]), row[len(SEALED) :]
-        if seal != seal_of(sealed, size):
-            return None
-        _, run_id, _, started_at, ended_at, start, end, pairs = sealed
-        window = None if start is None or end is None else (moment_of(start), moment_of(end))
-        named: tuple[Named, ...] = ()
-        if window is None and self._asked.variables:
-            numbers = map(int, pairs.split())
-            named = tuple(self._by_pair[pair] for pair in numbers if pair in self._by_pair)
-        return Success(moment_of(started_at), run_id, moment_of(ended_at), window, named)
-
-    @cached_property
-    def _by_pair(self) -> Mapping[int, Named]:
-        return {pair_of(*each): each for each in self._asked.variables}
+    return named
