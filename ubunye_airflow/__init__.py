@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from ubunye_airflow.hooks import ReceiptStoreHook
+    from ubunye_airflow.listener.declared import receipts
     from ubunye_airflow.missed import MissedWindowsOperator
     from ubunye_airflow.operators import HealthCheckOperator
     from ubunye_airflow.recording import record_airflow_run
@@ -18,6 +19,7 @@ __all__ = [
     "MissedWindowsOperator",
     "ReceiptStoreHook",
     "UpstreamReceiptSensor",
+    "receipts",
     "record_airflow_run",
     "schedule_of_dag",
 ]
@@ -29,6 +31,7 @@ _PLACES = {
     "MissedWindowsOperator": "ubunye_airflow.missed",
     "ReceiptStoreHook": "ubunye_airflow.hooks",
     "UpstreamReceiptSensor": "ubunye_airflow.sensors",
+    "receipts": "ubunye_airflow.listener.declared",
     "record_airflow_run": "ubunye_airflow.recording",
     "schedule_of_dag": "ubunye_airflow.timetables",
 }

@@ -140,3 +140,12 @@ def timetable_of(found: object) -> Timetable | None:
         every=told("delta"),
         interval=interval,
     )
+
+
+def without_known_secrets(value: Any) -> Any:
+    """A value without the secrets that Airflow has seen in connections and variables."""
+    try:
+        from airflow.sdk._shared.secrets_masker import redact
+    except ImportError:  # elsewhere in another version; what looks secret is masked in any case
+        return value
+    return redact(value)

@@ -42,7 +42,7 @@ def get_provider_info() -> dict[str, Any]:
         ],
         "config": {
             "ubunye_receipts": {
-                "description": "Where run receipts are kept.",
+                "description": "Where run receipts are kept, and which tasks leave one.",
                 "options": {
                     "store": {
                         "description": "The URL of the receipt store, where neither an argument "
@@ -61,6 +61,42 @@ def get_provider_info() -> dict[str, Any]:
                         "type": "boolean",
                         "example": None,
                         "default": "False",
+                    },
+                    "listener": {
+                        "description": "Whether each task that names its receipt task leaves a "
+                        "receipt of every run, written by a listener. The listener takes the "
+                        "store from 'store' or UBUNYE_STORE, never from a connection. With any "
+                        "listener, DAGs that use end_from_trigger=True fail to import.",
+                        "version_added": "0.1.0",
+                        "type": "boolean",
+                        "example": None,
+                        "default": "False",
+                    },
+                    "receipt_tasks": {
+                        "description": "For the listener: the receipt tasks of tasks, as JSON. "
+                        "Each key is dag_id/task_id; each value a receipt task, an object with "
+                        "'task' and 'variables', or null for none.",
+                        "version_added": "0.1.0",
+                        "type": "string",
+                        "example": '{"pay_calc/calc": "pay/monthly/calc"}',
+                        "default": None,
+                    },
+                    "receipt_task_rule": {
+                        "description": "For the listener: how the receipt tasks of all other tasks "
+                        "are made of their ids. It holds {dag_id} and {task_id}, each once.",
+                        "version_added": "0.1.0",
+                        "type": "string",
+                        "example": "airflow/{dag_id}/{task_id}",
+                        "default": None,
+                    },
+                    "receipt_variables": {
+                        "description": "For the listener: the variables of tasks that "
+                        "receipt_tasks or receipt_task_rule name, as JSON. The values are "
+                        "templates.",
+                        "version_added": "0.1.0",
+                        "type": "string",
+                        "example": '{"month": "{{ dag_run.conf.get(\'month\') }}"}',
+                        "default": None,
                     },
                 },
             }

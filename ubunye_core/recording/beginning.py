@@ -92,10 +92,10 @@ def begun(
     trigger = given.triggered_by
     if trigger.kind is TriggerKind.MANUAL:
         trigger = with_actor(trigger)  # a scheduler may not know who started it
-    trigger = _without_secrets(trigger, secrets)
+    trigger = without_secrets_in(trigger, secrets)
     receipt = Receipt(
         task=given.task,
-        run_id=run_id or (new_run_id(now) if earlier else _new_id(given.orchestrator, now)),
+        run_id=run_id or (new_run_id(now) if earlier else new_id(given.orchestrator, now)),
         status=Status.RUNNING,
         started_at=started_at,
         variables=masked,
@@ -110,7 +110,7 @@ def begun(
     return receipt, False
 
 
-def _without_secrets(trigger: TriggeredBy, secrets: Sequence[str]) -> TriggeredBy:
+def without_secrets_in(trigger: TriggeredBy, secrets: Sequence[str]) -> TriggeredBy:
     """Who started a run and why, fit to be written down: somebody may have named a URL."""
 
     def clean(text: str | None) -> str | None:
@@ -145,7 +145,8 @@ def _given_id(given: Arguments, now: datetime, *, taken: bool) -> str | None:
     return None
 
 
-def _new_id(attempt: Orchestrator | None, now: datetime) -> str:
+def new_id(attempt: Orchestrator | None, now: datetime) -> str:
+    """The id of a run that starts now: that of its attempt, where a scheduler makes it."""
     if attempt is None or not attempt.ids:
         return new_run_id(now)
     ids = {**attempt.ids, "attempt": str(attempt.attempt)}
@@ -160,7 +161,7 @@ def _earlier(given: Arguments, store: ReceiptStore) -> list[Receipt]:
             known = store.load(given.task, given.run_id)
             return [known] if known.run_id == given.run_id else []  # it may only begin like this
         if attempt is not None and attempt.ids:
-            return _of_attempt(attempt, given.task, store)
+            return receipts_of_attempt(attempt, given.task, store)
     except ReceiptNotFoundError:
         pass
     except Exception as error:  # if it matters, saving will say so loudly
@@ -168,8 +169,8 @@ def _earlier(given: Arguments, store: ReceiptStore) -> list[Receipt]:
     return []
 
 
-def _of_attempt(attempt: Orchestrator, task: str, store: ReceiptStore) -> list[Receipt]:
-    """The receipts of a scheduler's attempt."""
+def receipts_of_attempt(attempt: Orchestrator, task: str, store: ReceiptStore) -> list[Receipt]:
+    """The receipts of a scheduler's attempt, the newest first."""
     find = getattr(store, "of_attempt", None)
     if find is not None:
         return list(find(task, attempt))

@@ -35,7 +35,7 @@ def circumstances(code: Path | None) -> Circumstances:
     found: Circumstances = {"pid": os.getpid()}
     try:
         found["host"] = socket.gethostname()
-        found["recorder"] = _recorder()
+        found["recorder"] = recorder()
         found["environment"] = environment().fields()
         found["environment_hash"] = environment_hash(environment())
         found["time_zone"] = os.environ.get("TZ") or "UTC"
@@ -47,7 +47,8 @@ def circumstances(code: Path | None) -> Circumstances:
 
 
 @cache
-def _recorder() -> Recorder:
+def recorder() -> Recorder:
+    """This library, and its version."""
     from importlib.metadata import PackageNotFoundError, version
 
     try:

@@ -1,0 +1,183 @@
+"""The listener in the scheduler and the API server: how a task ended that cannot tell it itself.
+
+What is given there is a row of Airflow's database, inside a transaction that is not ours: only what
+is loaded is read, and nothing is asked of Airflow. The store is written to in the background.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+from ubunye_airflow.circumstances import orchestrator, triggered_by, window
+from ubunye_airflow.listener.background import Background
+from ubunye_airflow.listener.rules import Named, named
+from ubunye_airflow.listener.store import listener_store
+from ubunye_airflow.variables import is_template
+from ubunye_core import (
+    Orchestrator,
+    Receipt,
+    ReceiptStore,
+    Status,
+    TriggeredBy,
+    TriggerKind,
+    Window,
+    end_attempt,
+    open_store,
+    record_afterwards,
+)
+
+log = logging.getLogger(__name__)
+BY_SCHEDULER, BY_HAND = "airflow", "by hand"
+SET_BY_HAND = "set_by_hand"
+"""The outcome of a ``skipped`` receipt that stands for a state which somebody has set."""
+A_NOTE_IS_NEW = timedelta(minutes=1)
+_NEEDED = ("dag_id", "run_id", "task_id", "map_index", "try_number", "max_tries")
+
+background = Background()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attempt:
+    """A try of a task, as far as a row of Airflow's database tells."""
+
+    named: Named
+    ids: Orchestrator
+    started_at: datetime | None
+    window: Window | None
+    triggered_by: TriggeredBy
+    decided_by: TriggeredBy
+    """Who sets a state by hand, and why, as far as Airflow tells."""
+    store: str | None
+    """The URL of the store, where the operator names it."""
+
+    def opened_store(self) -> ReceiptStore:
+        """The store that the receipts of this task are in."""
+        return open_store(self.store) if self.store else listener_store()
+
+    @property
+    def variables(self) -> Mapping[str, Any]:
+        """The variables, where they are no templates: only the task can fill those in."""
+        found = self.named.variables
+        has_templates = any(isinstance(each, str) and is_template(each) for each in found.values())
+        return {} if has_templates else found
+
+
+def died(ti: Any, error: object) -> None:
+    """The process of a task is gone, or it never started: what it left open is interrupted."""
+    attempt = attempt_of(ti)
+    if attempt is not None:
+        background.do(_what(attempt), partial(_end, attempt, str(error or "Airflow does not say.")))
+
+
+def set_by_hand(ti: Any, state: str) -> None:
+    """Somebody sets the state of a task: never a success on record, but a decision."""
+    attempt = attempt_of(ti)
+    if attempt is not None:
+        background.do(_what(attempt), partial(_decide, attempt, state))
+
+
+def _end(attempt: Attempt, reason: str) -> None:
+    store = attempt.opened_store()
+    known = end_attempt(
+        attempt.named.task, attempt.ids, ended_by=BY_SCHEDULER, reason=reason, store=store
+    )
+    if known or attempt.named.records_itself:  # that one may keep its receipts elsewhere
+        return
+    record_afterwards(
+        attempt.named.task,
+        Status.INTERRUPTED,
+        reason=reason,
+        ended_by=BY_SCHEDULER,
+        store=store,
+        started_at=attempt.started_at,
+        variables=attempt.variables,
+        window=attempt.window,
+        triggered_by=attempt.triggered_by,
+        orchestrator=attempt.ids,
+    )
+
+
+def _decide(attempt: Attempt, state: str) -> None:
+    who = attempt.decided_by.actor
+    reason = f"{who or 'Somebody'} set this task to '{state}' by hand in Airflow."
+    store = attempt.opened_store()
+    known = end_attempt(
+        attempt.named.task, attempt.ids, ended_by=BY_HAND, reason=reason, store=store
+    )
+    if state == "failed" or (known and known[0].outcome == SET_BY_HAND):
+        return
+    like: Receipt | None = known[0] if known else None
+    record_afterwards(
+        attempt.named.task,
+        Status.SKIPPED,
+        reason=f"{reason} Whether its work was done is not on record.",
+        ended_by=BY_HAND,
+        store=store,
+        variables=dict(like.variables) if like else attempt.variables,
+        window=like.window if like else attempt.window,
+        triggered_by=attempt.decided_by,
+        orchestrator=attempt.ids,
+        outcome=SET_BY_HAND,
+    )
+
+
+def attempt_of(ti: Any) -> Attempt | None:
+    """What is loaded of a task instance; None where it has no receipt task.
+
+    Anything that is not loaded would be fetched by the transaction that this is called in.
+    """
+    row = vars(ti)
+    missing = [name for name in _NEEDED if name not in row]
+    if missing:
+        log.warning("A receipt is not recorded: Airflow does not tell %s.", ", ".join(missing))
+        return None
+    operator = row.get("task")
+    name = named(row["dag_id"], row["task_id"], operator)
+    if name is None:
+        return None
+    if is_template(name.task):
+        log.info("%s.%s: its receipt task is a template.", row["dag_id"], row["task_id"])
+        return None
+    run = row.get("dag_run")
+    loaded = {} if run is None else vars(run)
+    context = {
+        "ti": SimpleNamespace(**{each: row[each] for each in _NEEDED}, log_url=ti.log_url),
+        "dag_run": SimpleNamespace(**{k: v for k, v in loaded.items() if not k.startswith("_")}),
+        "data_interval_start": loaded.get("data_interval_start"),
+        "data_interval_end": loaded.get("data_interval_end"),
+    }
+    own_store = getattr(operator, "store", None) if name.records_itself else None
+    return Attempt(
+        named=name,
+        ids=orchestrator(context),
+        started_at=row.get("start_date"),
+        window=window(context),
+        triggered_by=triggered_by(context),
+        decided_by=_who_decides(row.get("task_instance_note")),
+        store=own_store if isinstance(own_store, str) and not is_template(own_store) else None,
+    )
+
+
+def _who_decides(note: Any) -> TriggeredBy:
+    """Who sets a state by hand: Airflow tells it only where a note is given with the state."""
+    row = {} if note is None else vars(note)
+    at = row.get("updated_at") or row.get("created_at")
+    is_new = at is None or datetime.now(UTC) - at < A_NOTE_IS_NEW
+    if not row or not is_new:
+        return TriggeredBy(kind=TriggerKind.MANUAL, asserted_by="airflow")
+    return TriggeredBy(
+        kind=TriggerKind.MANUAL,
+        actor=row.get("user_id"),
+        asserted_by="airflow",
+        reason=row.get("content"),
+    )
+
+
+def _what(attempt: Attempt) -> str:
+    return f"The end of {attempt.named.task} ({attempt.ids.ids['run_id']})"

@@ -1,0 +1,24 @@
+"""What Airflow finds by the entry point ``airflow.plugins``: the listener, where it is on."""
+
+from __future__ import annotations
+
+from airflow.sdk.configuration import conf
+from airflow.sdk.plugins_manager import AirflowPlugin
+
+SECTION = "ubunye_receipts"
+
+
+class ReceiptListenerPlugin(AirflowPlugin):
+    """Registers the listener if ``[ubunye_receipts] listener`` says so, else nothing.
+
+    A listener that is registered makes every DAG with ``end_from_trigger=True`` fail to import.
+    """
+
+    name = "ubunye_receipts_listener"
+
+    def __init__(self) -> None:
+        self.listeners = []
+        if conf.getboolean(SECTION, "listener", fallback=False):
+            from ubunye_airflow.listener import hooks
+
+            self.listeners = [hooks]
