@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ubunye_dagster.resource import ReceiptStoreResource
     from ubunye_dagster.sensors import build_upstream_receipt_sensor
     from ubunye_dagster.specs import load_receipt_asset_specs
+    from ubunye_dagster.ungated import check_gates
 
 compat.register_library()
 
@@ -42,6 +43,7 @@ _LATER = {
     "ubunye_dagster.resource": ("ReceiptStoreResource",),
     "ubunye_dagster.sensors": ("build_upstream_receipt_sensor",),
     "ubunye_dagster.specs": ("load_receipt_asset_specs",),
+    "ubunye_dagster.ungated": ("check_gates",),
 }
 """What is imported when it is asked for: a code location needs some of it, and starts often."""
 
@@ -54,6 +56,7 @@ __all__ = [
     "build_reconcile_sensor",
     "build_upstream_checks",
     "build_upstream_receipt_sensor",
+    "check_gates",
     "define_gated_job",
     "gated",
     "load_receipt_asset_specs",
