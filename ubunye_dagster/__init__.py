@@ -14,12 +14,14 @@ if TYPE_CHECKING:
         build_upstream_checks,
     )
     from ubunye_dagster.gates import gated
+    from ubunye_dagster.hash_checks import build_hash_checks
     from ubunye_dagster.jobs import define_gated_job
     from ubunye_dagster.missed import build_missed_windows_sensor
     from ubunye_dagster.partitions import schedule_of_partitions
     from ubunye_dagster.reconcile import build_reconcile_sensor
     from ubunye_dagster.recording import recorded
     from ubunye_dagster.resource import ReceiptStoreResource
+    from ubunye_dagster.row_checks import build_row_count_checks
     from ubunye_dagster.sensors import build_upstream_receipt_sensor
     from ubunye_dagster.specs import load_receipt_asset_specs
     from ubunye_dagster.ungated import check_gates
@@ -35,12 +37,14 @@ _LATER = {
         "build_upstream_checks",
     ),
     "ubunye_dagster.gates": ("gated",),
+    "ubunye_dagster.hash_checks": ("build_hash_checks",),
     "ubunye_dagster.jobs": ("define_gated_job",),
     "ubunye_dagster.missed": ("build_missed_windows_sensor",),
     "ubunye_dagster.partitions": ("schedule_of_partitions",),
     "ubunye_dagster.reconcile": ("build_reconcile_sensor",),
     "ubunye_dagster.recording": ("recorded",),
     "ubunye_dagster.resource": ("ReceiptStoreResource",),
+    "ubunye_dagster.row_checks": ("build_row_count_checks",),
     "ubunye_dagster.sensors": ("build_upstream_receipt_sensor",),
     "ubunye_dagster.specs": ("load_receipt_asset_specs",),
     "ubunye_dagster.ungated": ("check_gates",),
@@ -50,10 +54,12 @@ _LATER = {
 __all__ = [
     "ReceiptStoreResource",
     "build_freshness_checks",
+    "build_hash_checks",
     "build_health_checks",
     "build_missed_windows_sensor",
     "build_receipt_catalog_sensor",
     "build_reconcile_sensor",
+    "build_row_count_checks",
     "build_upstream_checks",
     "build_upstream_receipt_sensor",
     "check_gates",

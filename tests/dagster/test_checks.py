@@ -1,6 +1,7 @@
 """Checks show what gates are; and a gate stands even where its check is not selected."""
 
 import warnings
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ import dagster as dg
 import pytest
 
 from tests.dagster.conftest import DAY, Put
-from ubunye_core import ReceiptStore
+from ubunye_core import ReceiptStore, Status, Window
 from ubunye_dagster import (
     ReceiptStoreResource,
+    build_freshness_checks,
     build_health_checks,
     build_upstream_checks,
     define_gated_job,
@@ -206,3 +208,44 @@ def test_a_store_that_is_not_there_fails_a_health_check(
     found = health(gone, store)
     assert not found.passed
     assert found.metadata["verdict"].value == "UNKNOWN"
+
+
+def freshness(resources: Any, **limits: Any) -> dg.AssetCheckEvaluation:
+    checks = build_freshness_checks([UPSTREAM], **limits)
+    job = dg.define_asset_job("watch", dg.AssetSelection.checks(*checks))
+    defs = dg.Definitions(assets=[EXTERNAL], asset_checks=checks, jobs=[job], resources=resources)
+    result = defs.resolve_job_def("watch").execute_in_process(raise_on_error=False)
+    (found,) = result.get_asset_check_evaluations()
+    assert found.severity is dg.AssetCheckSeverity.ERROR
+    return found
+
+
+def test_freshness_goes_by_the_window_and_not_by_when_it_was_written(
+    receipts: Any, store: ReceiptStore, put: Put
+) -> None:
+    """An old month that was run again an hour ago is old data."""
+    now = datetime.now(UTC)
+    ran = put("running", started_at=now - timedelta(hours=1), month="2026-09")
+    old = Window(start=now - timedelta(days=90), end=now - timedelta(days=60))
+    store.save(replace(ran, status=Status.SUCCESS, ended_at=now, window=old))
+    found = freshness(receipts, max_age="40d", owner="payroll")
+    assert not found.passed
+    assert "To be told: payroll." in (found.description or "")
+    assert found.metadata["owner"].value == "payroll"
+    assert freshness(receipts, max_age="61d").passed
+
+
+def test_a_failure_is_no_lack_of_freshness_and_no_success_at_all_is(
+    receipts: Any, store: ReceiptStore, put: Put
+) -> None:
+    now = datetime.now(UTC)
+    put("error", run_id="r0", started_at=now - timedelta(hours=3), month="2026-10")
+    assert not freshness(receipts, max_age="1d").passed
+    put(run_id="r1", started_at=now - timedelta(hours=2), month="2026-10")
+    put("error", run_id="r2", started_at=now - timedelta(hours=1), month="2026-10")
+    put("running", run_id="r3", started_at=now - timedelta(days=30), month="2026-09")
+    found = freshness(receipts, max_age="1d")
+    assert found.passed
+    assert "is fresh" in (found.description or "")
+    assert not health(receipts, store, max_age="1d").passed
+    assert not freshness(receipts, max_age="1h").passed

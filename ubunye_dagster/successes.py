@@ -1,0 +1,135 @@
+"""The successes of a task that a check compares, and why they may not be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import dagster as dg
+
+from ubunye_core import (
+    Batch,
+    Found,
+    Receipt,
+    ReceiptStore,
+    Status,
+    Step,
+    StoreUnavailableError,
+    Verdict,
+)
+from ubunye_dagster.asked import answered
+from ubunye_dagster.batches import PartitionText, Variables, batches_of, partitions_of
+from ubunye_dagster.refusals import metadata_of
+
+LOOKED_AT = 50
+"""So many of the newest successes are looked at for the one of the batch before."""
+FUTURE = timedelta(minutes=5)
+
+
+class CannotTellError(Exception):
+    """What a check needs is not on record, or cannot be read."""
+
+
+Compared = tuple[Verdict, str, Mapping[str, dg.MetadataValue]]
+"""What one batch is found to be, why, and what else is shown."""
+Compare = Callable[[dict[str, str] | None], Compared]
+
+
+def batches_asked(context: Any, variables: Variables | None) -> list[dict[str, str] | None]:
+    """The batches that a check is for: those of the run's partitions; None is any batch."""
+    if context is None or not partitions_of(context):
+        if variables is None or callable(variables):
+            return [None]
+        fixed = {n: v for n, v in variables.items() if not isinstance(v, PartitionText)}
+        return [_batch(fixed) or None]
+    batches = batches_of(context, variables)
+    return [_batch(each.variables) for each in batches]
+
+
+def newest_of(store: ReceiptStore, task: str, batch: Mapping[str, str] | None) -> Receipt:
+    """The newest success of a batch.
+
+    Raises:
+        CannotTellError: there is none, or an unreadable receipt may be it.
+    """
+    found = store.search(task, Status.SUCCESS, batch=batch, limit=1)
+    if found and not any(_believed(found)):
+        found = store.search(task, Status.SUCCESS, batch=batch)
+    for receipt in _believed(found):
+        _check_readable(found, since=receipt)
+        return receipt
+    _check_readable(found, since=None)
+    shown = Batch.of(batch or {})
+    for_batch = f" for {shown}" if batch else ""
+    raise CannotTellError(f"{task} has not succeeded{for_batch}: there is nothing to compare.")
+
+
+def before(store: ReceiptStore, newest: Receipt, *, same_batch: bool) -> Receipt | None:
+    """The newest success before another, of the same batch or of any other; None: none.
+
+    Raises:
+        CannotTellError: an unreadable receipt may be it.
+    """
+    batch = newest.batch.as_dict() if same_batch else None
+    found = store.search(newest.task, Status.SUCCESS, batch=batch, limit=LOOKED_AT)
+    for receipt in _believed(found):
+        is_same = receipt.batch.is_same(newest.batch)
+        if receipt.order < newest.order and is_same is same_batch:
+            _check_readable(found, since=receipt)
+            return receipt
+    _check_readable(found, since=None)
+    return None
+
+
+def output_of(receipt: Receipt, name: str | None) -> Step:
+    """An output of a run by its name, else its only one.
+
+    Raises:
+        CannotTellError: it has no such output, or several.
+    """
+    named = [each for each in receipt.outputs if name in (None, each.name)]
+    if len(named) == 1:
+        return named[0]
+    names = ", ".join(each.name for each in receipt.outputs) or "none"
+    which = "one output" if name is None else f"an output '{name}'"
+    raise CannotTellError(
+        f"Run {receipt.run_id} of {receipt.task} has not {which} on record; it has: {names}."
+    )
+
+
+def compared_for_each(
+    batches: Sequence[dict[str, str] | None], compare: Compare, owner: str | None = None
+) -> dg.AssetCheckResult:
+    """The answer for all batches together: a no beats what cannot be told, and that beats a yes."""
+    found = [_compared(compare, batch) for batch in batches]
+    ranked = (Verdict.FAIL, Verdict.UNKNOWN, Verdict.PASS)
+    worst = min((verdict for verdict, _, _ in found), key=ranked.index)
+    said = [reason for verdict, reason, _ in found if verdict is worst]
+    reason = said[0] if len(said) == 1 else " ".join([f"{len(said)} of {len(found)}:", *said[:10]])
+    shown = {name: value for _, _, more in found for name, value in more.items()}
+    return answered(worst, reason, metadata_of(worst, reason, ()) | shown, owner)
+
+
+def _compared(compare: Compare, batch: dict[str, str] | None) -> Compared:
+    try:
+        return compare(batch)
+    except (CannotTellError, StoreUnavailableError) as error:
+        return Verdict.UNKNOWN, str(error), {}
+
+
+def _batch(variables: Mapping[str, object]) -> dict[str, str]:
+    return Batch.of(variables).as_dict()  # type: ignore[arg-type]  # it takes what texts can be made of
+
+
+def _believed(found: Found) -> Iterator[Receipt]:
+    """Those that are not from the future."""
+    latest = datetime.now(UTC) + FUTURE
+    return (each for each in found if each.started_at <= latest)
+
+
+def _check_readable(found: Found, *, since: Receipt | None) -> None:
+    """Complain of a receipt that cannot be read and may be newer than the one that decides."""
+    for bad in found.unreadable:
+        if since is None or bad.started_at is None or bad.started_at >= since.started_at:
+            raise CannotTellError(f"{bad.where} cannot be read, and may be newer: {bad.why}")
