@@ -10,6 +10,8 @@ from ubunye_core.receipt import Json, Receipt
 
 _HASH = "sha256:"
 _NAMES_OF_PACKAGES = "environment"
+_VALUES = ("usual", "given", "value")
+"""What stands beside a ``name``, and is its value."""
 
 
 def masked(receipt: Receipt) -> Receipt:
@@ -36,9 +38,11 @@ def _masked(value: Json, *, by_name: bool = True) -> Json:
     if isinstance(value, list):
         return [_masked(each, by_name=by_name) for each in value]
     if isinstance(value, dict):
+        named = value.get("name")
+        hidden = _VALUES if by_name and isinstance(named, str) and is_secret_name(named) else ()
         return {
             masked_text(name): MASK
-            if by_name and is_secret_name(name) and _may_be_secret(each)
+            if by_name and (is_secret_name(name) or name in hidden) and _may_be_secret(each)
             else _masked(each, by_name=by_name)
             for name, each in value.items()
         }
