@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -24,6 +24,7 @@ from airflow.sdk.exceptions import (
     DownstreamTasksSkipped,
     TaskDeferred,
 )
+from airflow.sdk.log import mask_secret
 
 __all__ = [
     "PAUSES",
@@ -42,6 +43,7 @@ __all__ = [
     "TriggerRule",
     "conf",
     "first_reschedule",
+    "hide",
     "recall",
     "remember",
     "timetable_of",
@@ -95,6 +97,12 @@ def first_reschedule(context: Mapping[str, Any]) -> datetime | None:
         return None
     found = ti.get_first_reschedule_date(context)
     return found if isinstance(found, datetime) else None
+
+
+def hide(secrets: Iterable[str]) -> None:
+    """Have Airflow show ``***`` for these in logs, rendered templates and pages."""
+    for secret in secrets:
+        mask_secret(secret)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -14,6 +14,7 @@ from ubunye_core import (
     ConfigError,
     MissingExtraError,
     Patience,
+    ReceiptStore,
     Requirement,
     RequirementAnswer,
     StoreUnavailableError,
@@ -50,6 +51,8 @@ class Look:
     """How long until the next deadline of a requirement."""
     left: timedelta = timedelta(0)
     """How long until the last one."""
+    every: timedelta = timedelta(0)
+    """How often it looks, where no deadline comes first."""
 
     def fields(self) -> dict[str, Any]:
         """This look as JSON, for the event of a trigger."""
@@ -87,17 +90,29 @@ class Gate:
     since: datetime
     """When the wait began: its deadlines are absolute."""
     poll: timedelta = field(default=POLL)
+    asker: str | None = None
+    """The task that this gate is for; a pattern does not name it."""
 
-    def look(self) -> Look:
+    @property
+    def hook(self) -> ReceiptStoreHook:
+        """What opens the store."""
+        return ReceiptStoreHook(self.store_conn_id, store=self.store)
+
+    def look(self, opened: Callable[[], ReceiptStore] | None = None) -> Look:
         """Find the store and ask it, once. Blocks: a trigger does this in a thread.
 
         Never raises for a store that cannot answer, nor for a wrong setting.
+
+        Args:
+            opened: Gives the store, where several gates ask it at once.
         """
         url = None
         try:
-            store = ReceiptStoreHook(self.store_conn_id, store=self.store).get_conn()
+            store = self.hook.get_conn() if opened is None else opened()
             url = store.url
-            answer = check_upstream(self.requires, variables=self.variables, store=store)
+            answer = check_upstream(
+                self.requires, variables=self.variables, store=store, asker=self.asker
+            )
         except StoreUnavailableError as error:
             answer = self._unknown(str(error))
         except (ConfigError, MissingExtraError) as error:
@@ -126,6 +141,7 @@ class Gate:
             "store_conn_id": self.store_conn_id,
             "since": self.since.isoformat(),
             "poll": self.poll.total_seconds(),
+            "asker": self.asker,
         }
 
     @classmethod
@@ -138,6 +154,7 @@ class Gate:
             store_conn_id=fields["store_conn_id"],
             since=datetime.fromisoformat(fields["since"]),
             poll=timedelta(seconds=fields["poll"]),
+            asker=fields.get("asker"),
         )
 
 
@@ -152,11 +169,8 @@ def judge(
     """What an answer means for a gate at this instant: open, wait, timed out or refused."""
     pause = patience.next_look(answer, now, poll)
     fields = upstream_fields(answer, store)
-    ends = [
-        patience.until(each.requirement)
-        for each in answer.requirements
-        if not each.met and not each.decided
-    ]
+    waiting = [each.requirement for each in answer.requirements if not (each.met or each.decided)]
+    ends = [patience.until(each) for each in waiting]
     if pause is not None:
         coming = [end - now for end in ends if end > now]
         return Look(
@@ -166,6 +180,7 @@ def judge(
             pause=pause,
             next_end=min(coming),
             left=max(coming),
+            every=min(each.poll if isinstance(each.poll, timedelta) else poll for each in waiting),
         )
     if answer.verdict is Verdict.PASS:
         return Look(outcome=Outcome.OPEN, message=answer.reason, answer=fields)

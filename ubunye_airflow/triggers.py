@@ -7,15 +7,15 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from airflow.triggers.base import BaseTrigger, TriggerEvent
-from asgiref.sync import sync_to_async
 
 from ubunye_airflow.gate import Gate, Outcome
-
-SHORTEST_PAUSE = 1.0
+from ubunye_airflow.looks import looks_of_this_loop
 
 
 class UpstreamReceiptTrigger(BaseTrigger):
     """Looks at a gate until it opens, is refused, or its time is up.
+
+    All gates of one triggerer that ask the same store look at it together; see ``looks``.
 
     Its arguments are kept in Airflow's database, so they hold no secret: the store is named by a
     connection, or by a URL without a password. The deadlines stand still when a triggerer dies
@@ -31,6 +31,7 @@ class UpstreamReceiptTrigger(BaseTrigger):
         store_conn_id: str | None,
         since: str,
         poll: float,
+        asker: str | None = None,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # Airflow types it so
         self.gate = Gate.of(
@@ -41,6 +42,7 @@ class UpstreamReceiptTrigger(BaseTrigger):
                 "store_conn_id": store_conn_id,
                 "since": since,
                 "poll": poll,
+                "asker": asker,
             }
         )
 
@@ -50,13 +52,12 @@ class UpstreamReceiptTrigger(BaseTrigger):
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Yield one event: how the gate stands when waiting is over."""
-        # The connection, the store and the question are one blocking call: in a thread, whose
-        # calls to Airflow find their way back to this loop only through sync_to_async.
-        look = sync_to_async(self.gate.look, thread_sensitive=False)
+        looks = looks_of_this_loop()
         while True:
-            seen = await look()
+            seen = await looks.look(self.gate)
             if seen.outcome is not Outcome.WAIT:
                 yield TriggerEvent(seen.fields())
                 return
-            self.log.info("%s Looks again in %s.", seen.message, seen.pause)
-            await asyncio.sleep(max(seen.pause.total_seconds(), SHORTEST_PAUSE))
+            pause = looks.pause(self.gate, seen)
+            self.log.info("%s Looks again in %.0f s.", seen.message, pause)
+            await asyncio.sleep(pause)

@@ -159,7 +159,7 @@ def test_the_trigger_opens_once_the_success_is_on_record(
 class SlowGate(Gate):
     """A gate whose store takes its time."""
 
-    def look(self) -> Look:
+    def look(self, opened: object = None) -> Look:
         time.sleep(0.5)
         name = threading.current_thread().name
         return Look(outcome=Outcome.REFUSED, message=name)
