@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,19 @@ class Browser:
     def find(self, selector: str) -> list[Any]:
         """The elements that a selector of CSS names."""
         return list(self.driver.find_elements("css selector", selector))
+
+    def until(self, happened: Callable[[], object], within: float = 60) -> None:
+        """Wait until something has happened to the page: what a key or a click begins comes later.
+
+        What is asked about a page that goes away meanwhile is asked again.
+        """
+        from selenium.common.exceptions import StaleElementReferenceException
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        waiting = WebDriverWait(
+            self.driver, within, ignored_exceptions=[StaleElementReferenceException]
+        )
+        waiting.until(lambda _: happened())
 
     def screenshot(self, name: str) -> Path:
         """Keep what is seen now as a picture of this name."""

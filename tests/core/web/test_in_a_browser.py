@@ -137,14 +137,15 @@ def test_a_person_gets_from_the_table_to_two_runs_side_by_side_by_keyboard(brows
     page.active_element.send_keys(Keys.TAB)
     assert page.active_element.text == "Skip to the content"
     browser.driver.find_element("link text", CALC).send_keys(Keys.ENTER)
-    assert browser.find("h1")[0].text == CALC
+    browser.until(lambda: browser.find("h1")[0].text == CALC)
     assert "UNKNOWN" in browser.text()
     browser.find("input[name=a][value=r-35]")[0].send_keys(Keys.SPACE)
     browser.find("input[name=b][value=r-36]")[0].send_keys(Keys.SPACE)
     browser.find("form[action$=compare] button")[0].send_keys(Keys.ENTER)
+    browser.until(lambda: "/compare?" in browser.driver.current_url)
     asked = browser.driver.current_url.partition("?")[2].split("&")
     assert sorted(asked) == ["a=r-35", "b=r-36"]
-    assert "another number of rows" in browser.text()
+    browser.until(lambda: "another number of rows" in browser.text())
     assert browser.said() == []
 
 
@@ -154,7 +155,7 @@ def test_a_pattern_is_asked_for_in_the_form(browser, served):
     field = browser.find("#tasks")[0]
     field.send_keys("pay/daily/*")
     field.submit()
-    assert "1 of 1 task" in browser.text()
+    browser.until(lambda: "1 of 1 task" in browser.text())
     assert browser.find("#tasks")[0].get_attribute("value") == "pay/daily/*"
 
 
