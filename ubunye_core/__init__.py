@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from ubunye_core.questions.windows import Windows, missed_windows, window_states
     from ubunye_core.schedules import Calendar, Of, Period, Schedule, ScheduledWindow
     from ubunye_core.schedules.maintenance import Maintenance
+    from ubunye_core.times import duration
     from ubunye_core.upkeep import (
         BadLine,
         CopiedStore,
@@ -127,6 +128,7 @@ _LATER = {
     "ubunye_core.questions.windows": ("Windows", "missed_windows", "window_states"),
     "ubunye_core.schedules": ("Calendar", "Of", "Period", "Schedule", "ScheduledWindow"),
     "ubunye_core.schedules.maintenance": ("Maintenance",),
+    "ubunye_core.times": ("duration",),
     "ubunye_core.upkeep": (
         "BadLine",
         "CopiedStore",
@@ -245,6 +247,7 @@ __all__ = [
     "claim",
     "close_run",
     "copy_store",
+    "duration",
     "end_attempt",
     "export_ledger",
     "fingerprint",

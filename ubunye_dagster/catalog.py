@@ -19,6 +19,7 @@ from ubunye_core import (
     Requirement,
     Status,
     StoreUnavailableError,
+    duration,
     tasks_named,
 )
 from ubunye_dagster.asked import Question, question_of
@@ -51,8 +52,8 @@ def build_receipt_catalog_sensor(
     partitions_def: dg.PartitionsDefinition | None = None,
     asset_keys: Mapping[str, Key] | None = None,
     checks: Sequence[dg.AssetChecksDefinition] = (),
-    since: timedelta = SINCE,
-    lookback: timedelta = LOOKBACK,
+    since: timedelta | str = SINCE,
+    lookback: timedelta | str = LOOKBACK,
     at_most: int = RECEIPTS_A_TICK,
     resource_key: str = RESOURCE_KEY,
     store: str | None = None,
@@ -87,7 +88,7 @@ def build_receipt_catalog_sensor(
         checks: What ``build_health_checks``, ``build_freshness_checks`` or
             ``build_row_count_checks`` returned: each is asked, and its answer is shown, when a
             receipt of its task is reported.
-        since: How long ago a run may have started to be reported at all.
+        since: How long ago a run may have started to be reported at all, such as ``30d``.
         lookback: How much earlier than the newest one a run may have started whose receipt comes
             into sight late.
         at_most: How many receipts to report in one tick; Dagster limits the time a tick takes.
@@ -105,10 +106,10 @@ def build_receipt_catalog_sensor(
         Requirement(each)  # complains of what is no task and no pattern
     if at_most < 1:
         raise ConfigError(f"at_most is {at_most}; it must be 1 or more.")
-    if lookback < timedelta(0) or since < lookback:
+    since, lookback = duration(since, what="since"), duration(lookback, what="lookback")
+    if since < lookback:
         raise ConfigError(
-            f"since is {since}, and lookback is {lookback}.",
-            hint="Neither is negative, and since is the longer one.",
+            f"since is {since}, and lookback is {lookback}.", hint="since is the longer one."
         )
     look = _Look(
         tasks=named,
