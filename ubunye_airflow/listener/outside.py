@@ -16,6 +16,7 @@ from typing import Any
 
 from ubunye_airflow.circumstances import orchestrator, triggered_by, window
 from ubunye_airflow.listener.background import Background
+from ubunye_airflow.listener.lookup import receipt_task_on_record
 from ubunye_airflow.listener.rules import Named, named
 from ubunye_airflow.listener.store import listener_store
 from ubunye_airflow.variables import is_template
@@ -46,7 +47,9 @@ background = Background()
 class Attempt:
     """A try of a task, as far as a row of Airflow's database tells."""
 
-    named: Named
+    named: Named | None
+    """Its receipt task; None where the operator was not at hand, and nothing else names one."""
+    knows_operator: bool
     ids: Orchestrator
     started_at: datetime | None
     window: Window | None
@@ -60,43 +63,50 @@ class Attempt:
         """The store that the receipts of this task are in."""
         return open_store(self.store) if self.store else listener_store()
 
+    def name_in(self, store: ReceiptStore) -> Named | None:
+        """The receipt task. Without the operator, that of the task's earlier runs comes first."""
+        if self.knows_operator:
+            return self.named
+        ids = self.ids.ids
+        task = receipt_task_on_record(ids["dag_id"], ids["task_id"], store)
+        return self.named if task is None else Named(task=task, variables={})
+
     @property
-    def variables(self) -> Mapping[str, Any]:
-        """The variables, where they are no templates: only the task can fill those in."""
-        found = self.named.variables
-        has_templates = any(isinstance(each, str) and is_template(each) for each in found.values())
-        return {} if has_templates else found
+    def what(self) -> str:
+        """The try, for the log."""
+        return "The end of {dag_id}.{task_id} in {run_id}".format(**self.ids.ids)
 
 
 def died(ti: Any, error: object) -> None:
     """The process of a task is gone, or it never started: what it left open is interrupted."""
     attempt = attempt_of(ti)
     if attempt is not None:
-        background.do(_what(attempt), partial(_end, attempt, str(error or "Airflow does not say.")))
+        background.do(attempt.what, partial(_end, attempt, str(error or "Airflow does not say.")))
 
 
 def set_by_hand(ti: Any, state: str) -> None:
     """Somebody sets the state of a task: never a success on record, but a decision."""
     attempt = attempt_of(ti)
     if attempt is not None:
-        background.do(_what(attempt), partial(_decide, attempt, state))
+        background.do(attempt.what, partial(_decide, attempt, state))
 
 
 def _end(attempt: Attempt, reason: str) -> None:
     store = attempt.opened_store()
-    known = end_attempt(
-        attempt.named.task, attempt.ids, ended_by=BY_SCHEDULER, reason=reason, store=store
-    )
-    if known or attempt.named.records_itself:  # that one may keep its receipts elsewhere
+    name = attempt.name_in(store)
+    if name is None:
+        return
+    known = end_attempt(name.task, attempt.ids, ended_by=BY_SCHEDULER, reason=reason, store=store)
+    if known or name.records_itself:  # that one may keep its receipts elsewhere
         return
     record_afterwards(
-        attempt.named.task,
+        name.task,
         Status.INTERRUPTED,
         reason=reason,
         ended_by=BY_SCHEDULER,
         store=store,
         started_at=attempt.started_at,
-        variables=attempt.variables,
+        variables=_plain(name),
         window=attempt.window,
         triggered_by=attempt.triggered_by,
         orchestrator=attempt.ids,
@@ -104,22 +114,23 @@ def _end(attempt: Attempt, reason: str) -> None:
 
 
 def _decide(attempt: Attempt, state: str) -> None:
-    who = attempt.decided_by.actor
-    reason = f"{who or 'Somebody'} set this task to '{state}' by hand in Airflow."
     store = attempt.opened_store()
-    known = end_attempt(
-        attempt.named.task, attempt.ids, ended_by=BY_HAND, reason=reason, store=store
-    )
+    name = attempt.name_in(store)
+    if name is None:
+        return
+    who = attempt.decided_by.actor or "Somebody"
+    reason = f"{who} set this task to '{state}' by hand in Airflow."
+    known = end_attempt(name.task, attempt.ids, ended_by=BY_HAND, reason=reason, store=store)
     if state == "failed" or (known and known[0].outcome == SET_BY_HAND):
         return
     like: Receipt | None = known[0] if known else None
     record_afterwards(
-        attempt.named.task,
+        name.task,
         Status.SKIPPED,
         reason=f"{reason} Whether its work was done is not on record.",
         ended_by=BY_HAND,
         store=store,
-        variables=dict(like.variables) if like else attempt.variables,
+        variables=dict(like.variables) if like else _plain(name),
         window=like.window if like else attempt.window,
         triggered_by=attempt.decided_by,
         orchestrator=attempt.ids,
@@ -127,8 +138,15 @@ def _decide(attempt: Attempt, state: str) -> None:
     )
 
 
+def _plain(name: Named) -> Mapping[str, Any]:
+    """The variables, where they are no templates: only the task can fill those in."""
+    values = name.variables.values()
+    has_templates = any(isinstance(value, str) and is_template(value) for value in values)
+    return {} if has_templates else name.variables
+
+
 def attempt_of(ti: Any) -> Attempt | None:
-    """What is loaded of a task instance; None where it has no receipt task.
+    """What is loaded of a task instance; None where it can have no receipt.
 
     Anything that is not loaded would be fetched by the transaction that this is called in.
     """
@@ -139,9 +157,9 @@ def attempt_of(ti: Any) -> Attempt | None:
         return None
     operator = row.get("task")
     name = named(row["dag_id"], row["task_id"], operator)
-    if name is None:
+    if name is None and operator is not None:
         return None
-    if is_template(name.task):
+    if name is not None and is_template(name.task):
         log.info("%s.%s: its receipt task is a template.", row["dag_id"], row["task_id"])
         return None
     run = row.get("dag_run")
@@ -152,16 +170,22 @@ def attempt_of(ti: Any) -> Attempt | None:
         "data_interval_start": loaded.get("data_interval_start"),
         "data_interval_end": loaded.get("data_interval_end"),
     }
-    own_store = getattr(operator, "store", None) if name.records_itself else None
     return Attempt(
         named=name,
+        knows_operator=operator is not None,
         ids=orchestrator(context),
         started_at=row.get("start_date"),
         window=window(context),
         triggered_by=triggered_by(context),
         decided_by=_who_decides(row.get("task_instance_note")),
-        store=own_store if isinstance(own_store, str) and not is_template(own_store) else None,
+        store=_own_store(operator, name),
     )
+
+
+def _own_store(operator: Any, name: Named | None) -> str | None:
+    """The store that an operator names which records itself."""
+    url = getattr(operator, "store", None) if name is not None and name.records_itself else None
+    return url if isinstance(url, str) and url and not is_template(url) else None
 
 
 def _who_decides(note: Any) -> TriggeredBy:
@@ -177,7 +201,3 @@ def _who_decides(note: Any) -> TriggeredBy:
         asserted_by="airflow",
         reason=row.get("content"),
     )
-
-
-def _what(attempt: Attempt) -> str:
-    return f"The end of {attempt.named.task} ({attempt.ids.ids['run_id']})"
