@@ -204,7 +204,7 @@ class _Look:
     def _ask(self, key: str | None, receipt: Receipt, store: ReceiptStore, tick: _Tick) -> None:
         """Request a run if the upstream has succeeded, as every gate would see it."""
         batch = receipt.batch.as_dict()
-        answer = check_upstream(Requirement(self.task, variables=batch), store=store)
+        answer = check_upstream(Requirement(self.task, variables=batch or ()), store=store)
         satisfied_by = answer.requirements[0].satisfied_by
         if answer.verdict is not Verdict.PASS or satisfied_by is None:
             tick.left.append(receipt)

@@ -93,6 +93,60 @@ def test_case_8_a_day_whose_hours_have_not_run_is_refused(
     assert ran == ["2024-10-27"]
 
 
+def test_case_8_a_range_of_days_is_refused_for_the_one_that_lacks_an_hour(
+    receipts: Any, store: ReceiptStore, instance: dg.DagsterInstance, ran: list[str]
+) -> None:
+    @dg.asset(partitions_def=DAILY, backfill_policy=dg.BackfillPolicy.single_run())
+    @recorded("sales/daily/report", variables={"day": partition_key()})
+    @gated({"task": "sales/hourly/load", "windows": "all", "variables": [], "schedule": HOURLY})
+    def report(context: dg.AssetExecutionContext) -> None:
+        ran.extend(context.partition_keys)
+
+    ends = {"start": "2024-10-14", "end": "2024-10-15"}
+    tags = {f"dagster/asset_partition_range_{end}": key for end, key in ends.items()}
+
+    def launched() -> bool:
+        return dg.materialize(
+            [report], tags=tags, resources=receipts, instance=instance, raise_on_error=False
+        ).success
+
+    begins = datetime(2024, 10, 13, 23, tzinfo=UTC)
+    for number in range(47):
+        save_hour(store, begins + timedelta(hours=number))
+    assert not launched()
+    refused = store.list_runs("sales/daily/report")
+    assert [each.was_refused for each in refused] == [True, True]
+    assert "1 of 2 partitions may not run. 2024-10-15:" in str(refused[0].error)
+    save_hour(store, begins + timedelta(hours=47))
+    assert launched()
+    assert ran == ["2024-10-14", "2024-10-15"]
+
+
+def test_case_7_a_month_that_another_code_location_calculated_opens_the_gate(
+    receipts: Any, store: ReceiptStore, ran: list[str]
+) -> None:
+    """Two locations, each with a Dagster of its own: they share the store and nothing else."""
+
+    @dg.asset(partitions_def=MONTHLY)
+    @recorded("pay/monthly/send", variables=MONTH)
+    @gated(TASK)
+    def send(context: dg.AssetExecutionContext) -> None:
+        ran.append("paid")
+
+    def launched(asset: dg.AssetsDefinition, key: str) -> bool:
+        with dg.DagsterInstance.ephemeral() as alone:
+            return dg.materialize(
+                [asset], partition_key=key, resources=receipts, instance=alone,
+                raise_on_error=False,
+            ).success  # fmt: skip
+
+    assert not launched(send, "2026-10-01")
+    assert launched(an_asset([]), "2026-10-01")
+    assert launched(send, "2026-10-01")
+    assert not launched(send, "2026-11-01")
+    assert ran == ["paid"]
+
+
 def save_hour(store: ReceiptStore, start: datetime) -> None:
     end = start + timedelta(hours=1)
     receipt = Receipt(

@@ -18,6 +18,8 @@ from ubunye_core import (
     ReceiptStore,
     Status,
     StoreUnavailableError,
+    Verdict,
+    job_health,
     record_run,
 )
 from ubunye_dagster import (
@@ -237,6 +239,60 @@ def test_an_attempt_that_died_is_ended_while_the_next_one_runs(
     assert second.status is Status.RUNNING
     tick()
     assert store.list_runs(TASK)[0].status is Status.INTERRUPTED
+
+
+def two_steps(second: Callable[[], object]) -> dg.JobDefinition:
+    """The first step dies; the second does something while the run goes on."""
+
+    @dg.op(out=dg.Out(dg.Nothing))
+    @recorded(TASK)
+    def first(context: dg.OpExecutionContext) -> None:
+        raise ValueError("no memory")
+
+    @dg.op
+    def next_one() -> None:
+        second()
+
+    @dg.job
+    def both() -> None:
+        first()
+        next_one()
+
+    return both
+
+
+def test_case_14_a_step_that_failed_is_ended_while_its_run_still_says_started(
+    tick: Tick, dead: Any, store: ReceiptStore, instance: dg.DagsterInstance
+) -> None:
+    seen: list[Any] = []
+
+    def look() -> None:
+        tick()
+        seen.append(end_of(store))
+        seen.append(instance.get_runs()[0].status)
+
+    two_steps(look).execute_in_process(instance=instance, resources=dead, raise_on_error=False)
+    receipt, status = seen
+    assert status is dg.DagsterRunStatus.STARTED
+    assert (receipt.status, receipt.ended_by) == (Status.INTERRUPTED, "reconcile")
+    assert "step first of run" in str(receipt.error)
+
+
+def test_case_14_where_dagster_itself_is_silent_the_run_is_stuck(
+    tick: Tick, dead: Any, store: ReceiptStore, instance: dg.DagsterInstance
+) -> None:
+    def a_day_later() -> datetime:
+        return datetime.now(UTC) + timedelta(days=1)
+
+    @dg.asset
+    @recorded(TASK)
+    def calc(context: dg.AssetExecutionContext) -> None:
+        assert tick().skip_message == "No receipt is to be ended."
+        health = job_health(TASK, store=store, now=a_day_later())
+        assert health.verdict is Verdict.FAIL
+        assert health.tasks[0].stuck == (end_of(store).run_id,)
+
+    assert dg.materialize([calc], resources=dead, instance=instance).success
 
 
 def test_each_partition_of_a_range_is_ended(

@@ -124,6 +124,22 @@ def test_a_success_that_comes_into_sight_late_is_not_lost(tick: Tick, put: Put) 
     assert keys(tick(first.cursor)) == ["2026-09-01"]
 
 
+def test_an_old_success_that_is_reported_late_is_not_the_newest(tick: Tick, put: Put) -> None:
+    arguments = {"target": whole, "rerun": True}
+    put(run_id="r2")
+    first = tick(**arguments)
+    assert run_keys(first) == ["r2"]
+    put(run_id="r1", started_at=DAY - timedelta(days=2))
+    assert run_keys(tick(first.cursor, **arguments)) == []
+    assert run_keys(tick(**arguments)) == ["r2"]
+
+    put(run_id="r3", month="2026-09")
+    monthly = tick(rerun=True)
+    put(run_id="r4", started_at=DAY - timedelta(days=2), month="2026-09")
+    assert run_keys(tick(monthly.cursor, rerun=True)) == []
+    assert run_keys(tick(rerun=True)) == ["2026-09-01:r3"]
+
+
 def test_few_are_requested_in_a_tick_the_oldest_first_and_none_is_lost(
     tick: Tick, put: Put
 ) -> None:
