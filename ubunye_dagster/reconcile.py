@@ -22,6 +22,7 @@ from ubunye_core import (
     StoreUnavailableError,
     UbunyeError,
     Unreadable,
+    tasks_named,
 )
 from ubunye_dagster import compat
 from ubunye_dagster.calls import around_calls
@@ -41,7 +42,7 @@ _NAMED = 5
 def build_reconcile_sensor(
     name: str,
     *,
-    tasks: Iterable[str] | None = None,
+    tasks: str | Iterable[str] | None = None,
     at_most: int = RECEIPTS_A_TICK,
     lookback: timedelta = LOOKBACK,
     resource_key: str = RESOURCE_KEY,
@@ -68,7 +69,7 @@ def build_reconcile_sensor(
 
     Args:
         name: The sensor's name.
-        tasks: Which tasks to look after; left out, all.
+        tasks: Tasks or patterns; left out, all.
         at_most: How many receipts to look at in one tick; the next goes on from there.
         lookback: Runs that started longer ago are left to ``ubunye-runs close``.
         resource_key: The resource that holds the store, a ``ReceiptStoreResource``.
@@ -81,9 +82,9 @@ def build_reconcile_sensor(
     """
     if at_most < 1:
         raise ConfigError(f"at_most is {at_most}; it must be 1 or more.")
-    if isinstance(tasks, str):
-        raise ConfigError(f"tasks is one text, '{tasks}'.", hint=f"Give a list: [{tasks!r}].")
-    named = None if tasks is None else [Requirement(task).task for task in tasks]
+    named = [tasks] if isinstance(tasks, str) else None if tasks is None else list(tasks)
+    for each in named or ():
+        Requirement(each)  # complains of what is no task and no pattern
     look = _Look(named, at_most, lookback)
 
     def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
@@ -163,7 +164,7 @@ class _Look:
     ) -> tuple[list[Receipt], Sequence[Unreadable]]:
         """The receipts of Dagster that say ``running``, oldest first."""
         since = now - self.lookback
-        names = [None] if self.tasks is None else list(self.tasks)
+        names = [None] if self.tasks is None else tasks_named(self.tasks, store=store)
         every = [store.search(task, Status.RUNNING, since) for task in names]
         ours = [each for found in every for each in found if _ids(each).get("run_id")]
         return sorted(ours, key=_place), [bad for found in every for bad in found.unreadable]
