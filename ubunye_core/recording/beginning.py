@@ -23,6 +23,7 @@ from ubunye_core.receipt import (
     Window,
 )
 from ubunye_core.recording.circumstances import circumstances, with_actor
+from ubunye_core.recording.heartbeat import is_recorded_here
 from ubunye_core.recording.overriding import without
 from ubunye_core.recording.terms import Terms
 from ubunye_core.runids import new_run_id, run_id_of_attempt, time_in
@@ -73,12 +74,16 @@ def begun(
         every: How often the run will show a sign of life.
     """
     now, masked = utc_now(), masked_variables(variables)
+    secrets = secrets_of(variables)
     earlier = _earlier(given, store)
     ours = [run for run in earlier if not _is_of_other_data(run, masked, given.window)]
     if ours:
         if given.run_id is not None and ours[0].status.is_final:
             _warn_of_a_used_id(given, ours[0])
-        return _continued(ours[0], now, every), True
+        known = ours[0]
+        if is_recorded_here(known.task, known.run_id):
+            known = _told_more(known, given, secrets, code)
+        return _continued(known, now, every), True
     if earlier and given.run_id is not None:
         log.warning(
             "%s run %s is on record for other data, so this run gets an id of its own. "
@@ -88,11 +93,9 @@ def begun(
         )
     run_id = _given_id(given, now, taken=bool(earlier))
     started_at = now if run_id is None else time_in(run_id) or now
-    secrets = secrets_of(variables)
     trigger = given.triggered_by
     if trigger.kind is TriggerKind.MANUAL:
         trigger = with_actor(trigger)  # a scheduler may not know who started it
-    trigger = without_secrets_in(trigger, secrets)
     receipt = Receipt(
         task=given.task,
         run_id=run_id or (new_run_id(now) if earlier else new_id(given.orchestrator, now)),
@@ -100,7 +103,7 @@ def begun(
         started_at=started_at,
         variables=masked,
         window=given.window,
-        triggered_by=trigger,
+        triggered_by=without_secrets_in(trigger, secrets),
         orchestrator=given.orchestrator,
         overrides=without(given.overrides, secrets),
         heartbeat_at=now,
@@ -199,6 +202,25 @@ def _warn_of_a_used_id(given: Arguments, known: Receipt) -> None:
             known.run_id,
             known.status,
         )
+
+
+def _told_more(known: Receipt, given: Arguments, secrets: Sequence[str], code: Path) -> Receipt:
+    """The receipt of a run that is recorded in this process already, by one who knows less.
+
+    A recorder around a whole task knows what the scheduler says; the one inside it, the work.
+    """
+    if known.status.is_final:
+        return known
+    said, trigger = known.triggered_by, without_secrets_in(given.triggered_by, secrets)
+    if said is not None and trigger.reason is not None:
+        said = replace(said, reason=trigger.reason)
+    return replace(
+        known,
+        window=known.window or given.window,
+        triggered_by=said or trigger,
+        overrides=known.overrides or without(given.overrides, secrets),
+        code_hash=circumstances(code).get("code_hash") or known.code_hash,
+    )
 
 
 def _continued(known: Receipt, now: datetime, every: timedelta) -> Receipt:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections.abc import Callable
 from datetime import timedelta
@@ -24,14 +25,25 @@ def heartbeat_of(store: ReceiptStore) -> timedelta:
     return HEARTBEAT_EVERY
 
 
+_beating: dict[tuple[int, str, str], Heartbeat] = {}
+"""The heartbeats of this process, by its id (for a fork inherits this) and by their run."""
+
+
+def is_recorded_here(task: str, run_id: str) -> bool:
+    """Whether a recorder in this process has this run open."""
+    return (os.getpid(), task, run_id) in _beating
+
+
 class Heartbeat:
     """Saves the running receipt again and again, from a thread of its own.
 
-    A beat that comes late never revives a run that has ended: the store keeps the end.
+    A beat that comes late never revives a run that has ended: the store keeps the end. Of several
+    recorders of one run, one inside the other, the last to come beats: it knows the most.
     """
 
     def __init__(self, run: Run, every: timedelta, save: Callable[[Receipt], object]) -> None:
         self._run, self._every, self._save = run, every, save
+        self._key = (os.getpid(), run.task, run.run_id)
         self._stopped = threading.Event()
         self._thread = threading.Thread(
             target=self._beat, name=f"heartbeat of {run.run_id}", daemon=True
@@ -39,6 +51,10 @@ class Heartbeat:
 
     def start(self) -> None:
         """Begin to beat. Where no thread can be had, the run goes on without a sign of life."""
+        around = _beating.get(self._key)
+        if around is not None:
+            around._stopped.set()
+        _beating[self._key] = self
         try:
             self._thread.start()
         except RuntimeError as error:
@@ -47,6 +63,8 @@ class Heartbeat:
     def stop(self) -> None:
         """Beat no more; waits a moment for a beat that is under way."""
         self._stopped.set()
+        if _beating.get(self._key) is self:
+            del _beating[self._key]
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=5)
 

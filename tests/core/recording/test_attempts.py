@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +17,8 @@ from ubunye_core import (
     Orchestrator,
     Receipt,
     Status,
+    TriggeredBy,
+    TriggerKind,
     Verdict,
     Window,
     check_upstream,
@@ -220,3 +224,31 @@ def test_a_second_recorder_that_names_no_data_goes_on_with_the_receipt(
     with first, record_run(TASK, store=store, orchestrator=FIRST_TRY):
         pass
     assert only().variables == {"month": "2026-09"}
+
+
+def test_a_recorder_inside_another_says_more_and_keeps_what_it_was_told(
+    store: MemoryStore, only: Only, tmp_path: Path
+) -> None:
+    work = tmp_path / "work.py"
+    work.write_text("print('work')")
+    by_ann = TriggeredBy(kind=TriggerKind.MANUAL, actor="ann")
+    around = record_run(
+        TASK, store=store, orchestrator=FIRST_TRY, triggered_by=by_ann, heartbeat_every="0.02s"
+    )
+    with around:
+        without = only().code_hash
+        told = replace(by_ann, actor=None, reason="the bank was late, token=abc123")
+        window = Window(start=at(0), end=at(60))
+        with record_run(
+            TASK, store=store, orchestrator=FIRST_TRY, triggered_by=told, window=window, code=work
+        ) as run:
+            run.count(loaded=4)
+            run.store.save(run.receipt)
+            time.sleep(0.2)  # the one around has no beat that would take the count away
+            assert only().counts is not None
+    found = only()
+    assert (found.status, found.window) == (Status.SUCCESS, window)
+    assert found.code_hash not in (without, None)
+    assert found.triggered_by == replace(by_ann, reason="the bank was late, token=***")
+    assert found.counts is not None
+    assert found.counts.loaded == 4
