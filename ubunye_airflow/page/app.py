@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -15,7 +16,7 @@ from starlette.exceptions import HTTPException
 
 from ubunye_airflow.hooks import ReceiptStoreHook
 from ubunye_airflow.page.access import receipts_seen_by
-from ubunye_core import ReceiptStore
+from ubunye_core import ReceiptStore, open_store
 from ubunye_core.web import create_app
 
 USER = "user_of_receipts"
@@ -58,7 +59,14 @@ def _user_of(request: Any) -> Any:
 
 def _store() -> ReceiptStore:
     """The store that Airflow's connection or configuration names now."""
-    return ReceiptStoreHook().get_conn()
+    named = ReceiptStoreHook().named()
+    return _opened(named.url, tuple(sorted(named.credentials.items())))
+
+
+@lru_cache(maxsize=4)
+def _opened(url: str, credentials: tuple[tuple[str, str], ...]) -> ReceiptStore:
+    """The store, opened once and not by each request: a database would get a pool for each."""
+    return open_store(url, credentials=dict(credentials))
 
 
 async def _not_logged_in(request: Request, error: Exception) -> Response:
