@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from ubunye_airflow.hooks import ReceiptStoreHook
     from ubunye_airflow.listener.declared import receipts
     from ubunye_airflow.missed import MissedWindowsOperator
-    from ubunye_airflow.operators import HealthCheckOperator
+    from ubunye_airflow.mixins import ReceiptMixin
+    from ubunye_airflow.operators import HealthCheckOperator, RequirementOperator
     from ubunye_airflow.recording import record_airflow_run
     from ubunye_airflow.sensors import UpstreamReceiptSensor
     from ubunye_airflow.timetables import schedule_of_dag
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 __all__ = [
     "HealthCheckOperator",
     "MissedWindowsOperator",
+    "ReceiptMixin",
     "ReceiptStoreHook",
+    "RequirementOperator",
     "UpstreamReceiptSensor",
     "receipts",
     "record_airflow_run",
@@ -29,7 +32,9 @@ __all__ = [
 _PLACES = {
     "HealthCheckOperator": "ubunye_airflow.operators",
     "MissedWindowsOperator": "ubunye_airflow.missed",
+    "ReceiptMixin": "ubunye_airflow.mixins",
     "ReceiptStoreHook": "ubunye_airflow.hooks",
+    "RequirementOperator": "ubunye_airflow.operators",
     "UpstreamReceiptSensor": "ubunye_airflow.sensors",
     "receipts": "ubunye_airflow.listener.declared",
     "record_airflow_run": "ubunye_airflow.recording",

@@ -14,14 +14,15 @@ from airflow.sdk.bases.decorator import DecoratedOperator, task_decorator_factor
 from ubunye_airflow.compat import AirflowSkipException
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
 from ubunye_airflow.links import ReceiptLink
-from ubunye_airflow.recording import PolicyLike, recorded
-from ubunye_airflow.variables import is_template, yes_or_no
-from ubunye_core import ConfigError, Requirement
+from ubunye_airflow.recording import PolicyLike, policy_beside_dag, recorded
+from ubunye_airflow.requiring import NamesStore
+from ubunye_airflow.variables import check_receipt_task, yes_or_no
+from ubunye_core import ConfigError
 
 PARAMETER = "run"
 
 
-class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
+class ReceiptDecoratedOperator(NamesStore, DecoratedOperator, PythonOperator):
     """A Python function as a task whose every try leaves a receipt; see ``receipt_task``."""
 
     template_fields: Sequence[str] = (
@@ -71,8 +72,7 @@ class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
         self.receipt_task, self.variables = receipt_task, variables
         self.store, self.store_conn_id, self.reason = store, store_conn_id, reason
         self.guard, self.rerun, self.policy = guard, rerun, policy
-        if isinstance(receipt_task, str) and not is_template(receipt_task):
-            _check_task(receipt_task)
+        check_receipt_task(receipt_task)
 
     def execute(self, context: Any) -> Any:
         """Run the function inside a recording."""
@@ -83,7 +83,7 @@ class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
             reason=self.reason,
             guard=self.guard,
             rerun=yes_or_no(self.rerun, "rerun"),
-            policy=self._policy_beside_dag(),
+            policy=policy_beside_dag(self.policy, self),
             code=_file_of(self.python_callable),
             context=context,
         )
@@ -94,13 +94,6 @@ class ReceiptDecoratedOperator(DecoratedOperator, PythonOperator):
         if run.skip_reason is not None:
             raise AirflowSkipException(run.skip_reason)  # so that both say the same
         return returned
-
-    def _policy_beside_dag(self) -> PolicyLike | None:
-        """The policy; where it is a file, that is looked for beside the DAG's."""
-        if not isinstance(self.policy, str | Path):
-            return self.policy
-        given = Path(self.policy)
-        return given if str(given).startswith("~") else Path(self.dag.fileloc).parent / given
 
 
 def receipt_task(
@@ -159,9 +152,3 @@ def _file_of(function: Callable[..., Any]) -> Path | None:
     with suppress(TypeError, OSError):
         return Path(inspect.getfile(inspect.unwrap(function)))
     return None
-
-
-def _check_task(task: str) -> None:
-    if "*" in task or "?" in task:
-        raise ConfigError(f"{task!r} is a pattern; a run is of one task.")
-    Requirement(task)

@@ -155,6 +155,14 @@ def recorded(
         raise AirflowSkipException(str(error)) from error
 
 
+def policy_beside_dag(policy: PolicyLike | None, operator: Any) -> PolicyLike | None:
+    """The policy of a task; where it is a file, that is looked for beside the DAG's."""
+    if not isinstance(policy, str | Path):
+        return policy
+    given = Path(policy)
+    return given if str(given).startswith("~") else Path(operator.dag.fileloc).parent / given
+
+
 def how_it_ended(error: BaseException) -> Status | None:
     """What an exception means in Airflow; None is the ordinary meaning."""
     if isinstance(error, PAUSES):
@@ -211,12 +219,12 @@ def take_pins(run: Run, context: Mapping[str, Any]) -> None:
 
 
 def _sensors_upstream(context: Mapping[str, Any]) -> list[str]:
-    from ubunye_airflow.sensors import UpstreamReceiptSensor
+    from ubunye_airflow.requiring import AsksUpstream
 
     found = []
     for task in context["task"].upstream_list:
         kind = getattr(task, "operator_class", type(task))
-        if isinstance(kind, type) and issubclass(kind, UpstreamReceiptSensor):
+        if isinstance(kind, type) and issubclass(kind, AsksUpstream):
             found.append(task.task_id)
     return found
 

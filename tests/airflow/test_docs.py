@@ -32,7 +32,7 @@ def test_the_code_of_the_page_runs_and_the_payment_waits_for_the_calculation(
     with DAG("page", schedule=None):
         for block in BLOCKS:
             exec(compile(block, str(PAGE), "exec"), names)
-    assert len(BLOCKS) == 8
+    assert len(BLOCKS) == 9
     for dag_id in ("pay_calc", "pay_send"):  # without the key that the templates ask for
         assert run_dag(names[dag_id](), {}).state == DagRunState.FAILED
     assert "UndefinedError" in caplog.text
@@ -42,6 +42,9 @@ def test_the_code_of_the_page_runs_and_the_payment_waits_for_the_calculation(
         assert run_dag(names[dag_id](), month).state == DagRunState.SUCCESS
     assert [run.task for run in store.search()] == ["pay/monthly/send", "pay/monthly/calc"]
     assert store.search("pay/monthly/send")[0].upstreams[0].task == "pay/monthly/calc"
+    assert run_dag(names["pay_report"](), month).returned == {"report": "2026-10"}
+    (report,) = store.list_runs("pay/monthly/report")
+    assert dict(report.variables) == month
     backfill = run_dag(names["backfill_missed_windows"](), {})
     missed = [each["conf"]["month"] for each in backfill.returned["missed"]]
     assert missed == sorted(missed)
