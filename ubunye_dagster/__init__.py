@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         build_health_checks,
         build_upstream_checks,
     )
+    from ubunye_dagster.component import ReceiptGatesComponent
     from ubunye_dagster.gates import gated
     from ubunye_dagster.hash_checks import build_hash_checks
     from ubunye_dagster.jobs import define_gated_job
@@ -36,6 +37,7 @@ _LATER = {
         "build_health_checks",
         "build_upstream_checks",
     ),
+    "ubunye_dagster.component": ("ReceiptGatesComponent",),
     "ubunye_dagster.gates": ("gated",),
     "ubunye_dagster.hash_checks": ("build_hash_checks",),
     "ubunye_dagster.jobs": ("define_gated_job",),
@@ -52,6 +54,7 @@ _LATER = {
 """What is imported when it is asked for: a code location needs some of it, and starts often."""
 
 __all__ = [
+    "ReceiptGatesComponent",
     "ReceiptStoreResource",
     "build_freshness_checks",
     "build_hash_checks",
@@ -71,6 +74,11 @@ __all__ = [
     "recorded",
     "schedule_of_partitions",
 ]
+
+
+def __dir__() -> list[str]:
+    """What there is, imported or not: ``dg list components`` looks for components in it."""
+    return sorted({*globals(), *__all__})
 
 
 def __getattr__(name: str) -> Any:

@@ -198,14 +198,14 @@ class _Look:
     def at(self, store: ReceiptStore, context: dg.SensorEvaluationContext) -> dg.SensorResult:
         cursor, now, tick = CatalogCursor.read(context.cursor), datetime.now(UTC), _Tick()
         try:
-            left_out = tasks_named(self.exclude, store=store)
-            named = [each for each in tasks_named(self.tasks, store=store) if each not in left_out]
-            asked = [set(tasks_named(each.task, store=store)) for _, each in self.questions]
+            tasks = tasks_named(self.tasks, store=store)
         except StoreUnavailableError as error:
             return dg.SensorResult(skip_reason=f"UNKNOWN: {error}")
+        left_out = tasks_named(self.exclude, among=tasks)
+        named = [each for each in tasks if each not in left_out]
         looked, stopped = self._look_at(cursor, named, store, context, tick, now)
         self._report(looked, tick, context.instance)
-        checked = self._checks(asked, tick, store)
+        checked = self._checks(tick, store)
         moved = self._moved(cursor, looked, named, now)
         if stopped is not None:
             tick.notes.append(
@@ -301,13 +301,11 @@ class _Look:
         if follow:
             tick.notes.append(f"{follow} more follow at the next ticks.")
 
-    def _checks(
-        self, asked: Sequence[set[str]], tick: _Tick, store: ReceiptStore
-    ) -> list[dg.AssetCheckEvaluation]:
+    def _checks(self, tick: _Tick, store: ReceiptStore) -> list[dg.AssetCheckEvaluation]:
         """The answers of the checks whose tasks have news."""
         found = []
-        for tasks, (spec, question) in zip(asked, self.questions, strict=True):
-            if not tasks & tick.reported.keys():
+        for spec, question in self.questions:
+            if not tick.reported.keys() & set(tasks_named(question.task, among=tick.reported)):
                 continue
             answer = question.ask(store, None)
             found.append(

@@ -70,14 +70,14 @@ def load_receipt_asset_specs(
         StoreUnavailableError: the store cannot be read now.
     """
     opened = open_store(store) if store is None or isinstance(store, str) else store
-    left_out = set(tasks_named(exclude, store=opened))
-    named = [each for each in tasks_named(tasks, store=opened) if each not in left_out]
+    asked = tasks_named(tasks, store=opened)
+    left_out = tasks_named(exclude, among=asked)
+    named = [task for task in asked if task not in left_out]
     found = {task: opened.list_runs(task, RECEIPTS_READ) for task in named}
     _warn_of_unreadable(found)
     edges = _without_circles({task: _upstreams(task, runs) for task, runs in found.items()})
-    owner_of = _by_task(owners, named, opened)
-    described = _by_task(descriptions, named, opened)
-    partitioned = _by_task(partitions, named, opened)
+    owner_of, described = _by_task(owners, named), _by_task(descriptions, named)
+    partitioned = _by_task(partitions, named)
     return [
         dg.AssetSpec(
             asset_key_of(task, asset_keys),
@@ -99,15 +99,12 @@ def as_name(text: str) -> str:
     return re.sub(r"\W", "_", text, flags=re.ASCII)
 
 
-def _by_task(
-    given: Mapping[str, Given] | None, named: Sequence[str], store: ReceiptStore
-) -> dict[str, Given]:
+def _by_task(given: Mapping[str, Given] | None, named: Sequence[str]) -> dict[str, Given]:
     """For each task what the last name or pattern that fits it was given."""
     return {
         task: value
         for name, value in (given or {}).items()
-        for task in (tasks_named(name, store=store))
-        if task in named
+        for task in tasks_named(name, among=named)
     }
 
 

@@ -35,15 +35,18 @@ def fitting_tasks(pattern: str, store: ReceiptStore) -> list[str]:
     return [task for task in known if fits(task, pattern)]
 
 
-def tasks_named(names: str | Iterable[str], *, store: StoreLike = None) -> tuple[str, ...]:
+def tasks_named(
+    names: str | Iterable[str], *, store: StoreLike = None, among: Iterable[str] | None = None
+) -> tuple[str, ...]:
     """The tasks that names and patterns stand for, each once, in the order in which they are given.
 
-    A name stands for itself, also where the store has never seen it; a pattern for the tasks of
-    the store that fit, which may be none.
+    A name stands for itself, also where nobody has ever seen it; a pattern for the tasks that fit,
+    which may be none.
 
     Args:
         names: A task, a pattern such as ``pay/*/*``, or several.
-        store: A store or its URL; by default what ``UBUNYE_STORE`` names.
+        store: A store or its URL, whose tasks may fit; by default what ``UBUNYE_STORE`` names.
+        among: The tasks that may fit, instead of those of a store.
 
     Raises:
         ConfigError: a name is none, or there is a pattern and the store cannot list its tasks.
@@ -51,10 +54,15 @@ def tasks_named(names: str | Iterable[str], *, store: StoreLike = None) -> tuple
     """
     given = [names] if isinstance(names, str) else list(names)
     checked = [check_task_or_pattern(each) for each in given]
-    opened = store_of(store)
+    if among is None:
+        opened = store_of(store)
+        known = {each: fitting_tasks(each, opened) for each in checked if is_pattern(each)}
+    else:
+        tasks = list(among)
+        known = {each: [task for task in tasks if fits(task, each)] for each in checked}
     named: dict[str, None] = {}
     for each in checked:
-        named |= dict.fromkeys(fitting_tasks(each, opened) if is_pattern(each) else [each])
+        named |= dict.fromkeys(known[each] if is_pattern(each) else [each])
     return tuple(named)
 
 

@@ -42,3 +42,9 @@ def test_a_store_that_cannot_list_its_tasks_takes_names_alone(store: MemoryStore
 def test_what_is_no_name_is_refused(store: MemoryStore) -> None:
     with pytest.raises(InvalidNameError):
         tasks_named(["pay/monthly/calc", "pay/monthly"], store=store)
+
+
+def test_other_tasks_than_those_of_a_store_may_be_chosen_from() -> None:
+    among = ["old/daily/load", "pay/monthly/calc", "old/daily/sums"]
+    assert tasks_named("old/*/*", among=among) == ("old/daily/load", "old/daily/sums")
+    assert tasks_named(["*/*/calc", "new/a/b"], among=among) == ("pay/monthly/calc", "new/a/b")

@@ -1,0 +1,230 @@
+"""Gates, checks and sensors that stand in YAML."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+import warnings
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+
+import dagster as dg
+import pytest
+from dagster.components.testing import create_defs_folder_sandbox
+
+from tests.dagster.conftest import Put
+from ubunye_dagster import ReceiptGatesComponent, gated, recorded
+
+CALC = dg.AssetKey(["pay", "monthly", "calc"])
+MONTHLY = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
+PARTITIONS = '{type: monthly, start_date: "2026-01-01", end_offset: 24}'
+MONTH = '{month: {partition_format: "%Y-%m"}}'
+Load = Callable[[str], tuple[ReceiptGatesComponent, dg.Definitions]]
+
+
+@pytest.fixture
+def load(url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Load]:
+    """What a project has that holds one component with these attributes."""
+    monkeypatch.setenv("PAY_RECEIPTS", url)
+    with warnings.catch_warnings(), create_defs_folder_sandbox() as sandbox:
+        warnings.simplefilter("ignore", dg.BetaWarning)
+
+        def load_yaml(attributes: str) -> tuple[ReceiptGatesComponent, dg.Definitions]:
+            path = sandbox.scaffold_component(component_cls=ReceiptGatesComponent)
+            (path / "defs.yaml").write_text(
+                "type: ubunye_dagster.ReceiptGatesComponent\nattributes:\n"
+                + textwrap.indent(textwrap.dedent(attributes), "  ")
+            )
+            with sandbox.load_component_and_build_defs(defs_path=path) as (component, defs):
+                assert isinstance(component, ReceiptGatesComponent)
+                return component, defs
+
+        yield load_yaml
+
+
+def why_of(error: BaseException | None) -> str:
+    """What an error and its causes say."""
+    return "" if error is None else f"{error}\n{why_of(error.__cause__)}"
+
+
+def test_a_whole_component_makes_what_its_functions_make(load: Load, put: Put) -> None:
+    put(task="hr/monthly/people")
+    _, defs = load(f"""
+        store: "{{{{ env.PAY_RECEIPTS }}}}"
+        external_assets:
+          tasks: [pay/monthly/calc, hr/*/*]
+          owners: {{pay/*/*: payroll}}
+          descriptions: {{pay/monthly/calc: What everybody is paid.}}
+          partitions: {PARTITIONS}
+        gates:
+          - requires: pay/monthly/calc
+            variables: {MONTH}
+            job: {{name: pay_send, assets: send}}
+          - requires:
+              - {{task: hr/monthly/people, variables: [], max_age: 40d, optional: true}}
+              - bank/daily/rates
+            asset: pay/monthly/calc
+            blocking: false
+        health:
+          - {{tasks: pay/monthly/calc, max_age: 40d, owner: payroll}}
+        freshness:
+          - {{tasks: [pay/monthly/calc, hr/monthly/people], max_age: 40d}}
+        upstream_sensors:
+          - name: send_when_calculated
+            task: pay/monthly/calc
+            job: pay_send
+            partitions: {PARTITIONS}
+            variables: {MONTH}
+            minimum_interval_seconds: 60
+            running: true
+        missed_windows:
+          - name: send_what_was_missed
+            task: pay/monthly/send
+            assets: send
+            partitions: {PARTITIONS}
+            variables: {MONTH}
+            requires: pay/monthly/calc
+            catchup: all
+            cap: 2
+        catalog:
+          tasks: pay/*/*
+          variables: {MONTH}
+          since: 60d
+        """)
+
+    @dg.asset(partitions_def=MONTHLY, deps=[CALC])
+    @recorded("pay/monthly/send", store="memory://pay")
+    @gated("pay/monthly/calc", store="memory://pay")
+    def send(context: dg.AssetExecutionContext) -> None: ...
+
+    whole = dg.Definitions.merge(defs, dg.Definitions(assets=[send]))
+    dg.Definitions.validate_loadable(whole)
+    graph = whole.resolve_asset_graph()
+    calc = graph.get(CALC)
+    assert calc.owners == ["team:payroll"]
+    assert calc.description == "What everybody is paid."
+    assert calc.partitions_def == MONTHLY
+    assert sorted(f"{key.asset_key.path[-1]} {key.name}" for key in graph.asset_check_keys) == [
+        "calc receipt_freshness",
+        "calc receipt_health",
+        "calc upstream_bank_daily_rates",
+        "calc upstream_hr_monthly_people",
+        "calc upstream_pay_monthly_calc",
+        "people receipt_freshness",
+    ]
+    gate = dg.AssetCheckKey(CALC, "upstream_pay_monthly_calc")
+    assert graph.get_check_spec(gate).blocking
+    assert not graph.get_check_spec(dg.AssetCheckKey(CALC, "upstream_bank_daily_rates")).blocking
+    sensors = {sensor.name: sensor for sensor in whole.sensors or ()}
+    assert sorted(sensors) == [
+        "receipts_to_catalog",
+        "send_what_was_missed",
+        "send_when_calculated",
+    ]
+    started = sensors["send_when_calculated"]
+    assert started.minimum_interval_seconds == 60
+    assert started.default_status is dg.DefaultSensorStatus.RUNNING
+    assert sensors["receipts_to_catalog"].default_status is dg.DefaultSensorStatus.STOPPED
+
+    job = whole.resolve_job_def("pay_send")
+    result = job.execute_in_process(partition_key="2026-10-01", raise_on_error=False)
+    assert not result.success
+    (check,) = result.get_asset_check_evaluations()
+    assert (check.check_name, check.passed) == (gate.name, False)
+    put(run_id="r2", month="2026-10")
+    result = job.execute_in_process(partition_key="2026-10-01", raise_on_error=False)
+    (check,) = result.get_asset_check_evaluations()
+    assert check.passed
+
+
+def test_without_a_store_the_projects_resource_is_asked(load: Load) -> None:
+    _, defs = load("""
+        resource_key: money
+        health:
+          - tasks: pay/monthly/calc
+        """)
+    (check,) = defs.asset_checks or ()
+    assert isinstance(check, dg.AssetsDefinition)
+    assert "money" in check.required_resource_keys
+    assert "receipts" not in check.required_resource_keys
+
+
+@pytest.mark.parametrize(
+    ("attributes", "at", "line"),
+    [
+        ("storr: memory://x", r"attributes\.storr", 3),
+        ("gates:\n  - requires: a/b/c\n    blockin: true", r"attributes\.gates\..*\.0\.blockin", 3),
+        ("resource_key: r\ngates:\n  - requires:\n      - task: a/b/c\n        maxage: 2d",
+         r"attributes\.gates\..*\.0\.requires\..*\.0\.maxage", 4),
+        ("catalog:\n  variables:\n    month: {partition_fmt: '%Y'}",
+         r"attributes\.catalog\..*\.variables\..*month\.partition_fmt", 3),
+        ("freshness:\n  - tasks: a/b/c", r"attributes\.freshness\..*\.0\.max_age", 3),
+    ],
+)  # fmt: skip
+def test_a_misspelt_or_missing_key_is_named_with_its_line(
+    load: Load, attributes: str, at: str, line: int
+) -> None:
+    """Dagster tells the whole path of a key, and the line of the part of the component it is in."""
+    with pytest.raises(Exception, match=r"defs\.yaml") as raised:
+        load(attributes)
+    told = why_of(raised.value)
+    assert re.search(rf"{at} at \S*defs\.yaml:{line}`", told), told
+
+
+@pytest.mark.parametrize(
+    ("attributes", "why"),
+    [
+        ("gates: [{requires: pay/monthly}]", "is not a task"),
+        ("upstream_sensors: [{name: s, task: a/b/c}]", "has nothing to launch"),
+        ("catalog: {partitions: {type: daily}}", "Needed is start_date"),
+        ("catalog: {partitions: {type: static, name: x}}", "Needed is partition_keys"),
+        (
+            "catalog: {partitions: {type: static, partition_keys: [a], end_offset: 1}}",
+            "there may be: partition_keys",
+        ),
+        ("catalog: {variables: {month: {}}}", "is given by partition_format or partition_key"),
+        ("catalog: {since: eternity}", "not a length of time"),
+    ],
+)
+def test_a_value_that_cannot_be_is_refused(load: Load, attributes: str, why: str) -> None:
+    with pytest.raises(Exception) as raised:  # noqa: PT011  # Dagster wraps some of them
+        load(attributes)
+    assert why in why_of(raised.value)
+
+
+def test_keys_may_be_those_of_dimensions_or_lists(load: Load) -> None:
+    component, _ = load("""
+        catalog:
+          partitions: {type: static, partition_keys: [eu, za]}
+          variables: {region: {partition_key: true}, mode: full, version: 2}
+        """)
+    assert component.catalog is not None
+    assert component.catalog.partitions == dg.StaticPartitionsDefinition(["eu", "za"])
+    variables = dict(component.catalog.variables or {})
+    assert variables.pop("region") is not None
+    assert variables == {"mode": "full", "version": 2}
+
+
+def test_a_password_in_the_stores_url_is_not_shown(
+    load: Load, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_RECEIPTS", "postgresql://pay:hunter2@db/receipts")
+    component, defs = load("""
+        store: "{{ env.SECRET_RECEIPTS }}"
+        health: [{tasks: pay/monthly/calc}]
+        catalog: {}
+        """)
+    assert component.store == "postgresql://pay:hunter2@db/receipts"
+    (check,), (sensor,) = defs.asset_checks or (), defs.sensors or ()
+    shown = f"{component!r} {component} {check.metadata_by_key} {sensor.metadata!r}"
+    assert "receipts_to_catalog" in shown
+    assert "hunter2" not in shown
+
+
+def test_dagsters_own_command_line_finds_the_component() -> None:
+    from dagster.components.core.package_entry import get_package_objects_in_module
+
+    named = entry_points(group="dagster_dg_cli.registry_modules")
+    (ours,) = [each for each in named if each.name == "ubunye_dagster"]
+    found = [name for name, _ in get_package_objects_in_module(ours.load())]
+    assert found == ["ReceiptGatesComponent"]

@@ -1,0 +1,328 @@
+"""Gates, checks and sensors from YAML: a component of Dagster."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import dagster as dg
+from pydantic import ConfigDict, Field
+
+from ubunye_core import ConfigError
+from ubunye_dagster.catalog import build_receipt_catalog_sensor
+from ubunye_dagster.checks import (
+    build_freshness_checks,
+    build_health_checks,
+    build_upstream_checks,
+)
+from ubunye_dagster.component_parts import (
+    Partitions,
+    Requirements,
+    Variable,
+    partitions_of,
+    requirements_from,
+    variables_of,
+)
+from ubunye_dagster.jobs import define_gated_job
+from ubunye_dagster.missed import build_missed_windows_sensor
+from ubunye_dagster.resource import RESOURCE_KEY
+from ubunye_dagster.sensors import build_upstream_receipt_sensor
+from ubunye_dagster.specs import EVERY_TASK, load_receipt_asset_specs
+
+PartitionsDef = Annotated[
+    dg.PartitionsDefinition | None,
+    dg.Resolver(partitions_of, model_field_type=Partitions | None, inject_before_resolve=False),
+]
+Variables = Annotated[
+    Mapping[str, object] | None,
+    dg.Resolver(
+        variables_of, model_field_type=dict[str, Variable] | None, inject_before_resolve=False
+    ),
+]
+Requires = Annotated[
+    Sequence[Any],
+    dg.Resolver(requirements_from, model_field_type=Requirements, inject_before_resolve=False),
+]
+Tasks = str | Sequence[str]
+
+
+class _WithPartitions(dg.Model):
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
+class GatedJob(dg.Model, dg.Resolvable):
+    """A job of assets and of the checks that stand before them."""
+
+    name: str
+    assets: str
+    """A selection as Dagster writes it, such as ``send`` or ``key:pay/*``."""
+
+
+class Gate(dg.Model, dg.Resolvable):
+    """Blocking checks of upstream tasks."""
+
+    requires: Requires
+    asset: str | None = None
+    variables: Variables = None
+    blocking: bool = True
+    job: GatedJob | None = None
+
+
+class HealthCheck(dg.Model, dg.Resolvable):
+    """Checks of the health of tasks."""
+
+    tasks: Tasks
+    stuck_after: str | None = None
+    max_age: str | None = None
+    failure_threshold: int = 1
+    owner: str | None = None
+    blocking: bool = False
+
+
+class FreshnessCheck(dg.Model, dg.Resolvable):
+    """Checks of how recent the data of tasks is."""
+
+    tasks: Tasks
+    max_age: str
+    owner: str | None = None
+    blocking: bool = False
+
+
+class ExternalAssets(_WithPartitions, dg.Resolvable):
+    """Assets for tasks that run elsewhere."""
+
+    tasks: Tasks = EVERY_TASK
+    exclude: Tasks = ()
+    owners: Mapping[str, str] | None = None
+    descriptions: Mapping[str, str] | None = None
+    asset_keys: Mapping[str, str] | None = None
+    partitions: PartitionsDef = None
+    group_name: str | None = None
+
+
+class UpstreamSensor(_WithPartitions, dg.Resolvable):
+    """A sensor that launches a run for each partition whose upstream has succeeded."""
+
+    name: str
+    task: str
+    job: str | None = None
+    assets: str | None = None
+    partitions: PartitionsDef = None
+    variables: Variables = None
+    rerun: bool = False
+    minimum_interval_seconds: int | None = None
+    running: bool = False
+
+
+class MissedWindows(_WithPartitions, dg.Resolvable):
+    """A sensor that launches a run for each partition that was missed."""
+
+    name: str
+    task: str
+    partitions: PartitionsDef
+    catchup: str
+    job: str | None = None
+    assets: str | None = None
+    variables: Variables = None
+    requires: Requires = ()
+    since: str = "30d"
+    retention: str | None = None
+    cap: int | None = None
+    minimum_interval_seconds: int | None = None
+    running: bool = False
+
+
+class Catalog(_WithPartitions, dg.Resolvable):
+    """A sensor that reports receipts to the catalog of assets."""
+
+    name: str = "receipts_to_catalog"
+    tasks: Tasks = EVERY_TASK
+    exclude: Tasks = ()
+    asset_keys: Mapping[str, str] | None = None
+    partitions: PartitionsDef = None
+    variables: Variables = None
+    since: str = "30d"
+    lookback: str = "2d"
+    minimum_interval_seconds: int | None = None
+    running: bool = False
+
+
+class ReceiptGatesComponent(dg.Component, _WithPartitions, dg.Resolvable):
+    """Gates, checks and sensors that ask about run receipts.
+
+    Each part takes the arguments of the function that it is named after; receipts are in ``store``,
+    a URL such as ``"{{ env.PAY_RECEIPTS }}"``, else in the resource ``resource_key`` of the
+    project.
+    """
+
+    store: str | None = Field(default=None, repr=False)  # it may hold a password
+    resource_key: str = RESOURCE_KEY
+    external_assets: ExternalAssets | None = None
+    gates: Sequence[Gate] = ()
+    health: Sequence[HealthCheck] = ()
+    freshness: Sequence[FreshnessCheck] = ()
+    upstream_sensors: Sequence[UpstreamSensor] = ()
+    missed_windows: Sequence[MissedWindows] = ()
+    catalog: Catalog | None = None
+
+    def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
+        """The definitions.
+
+        Raises:
+            ConfigError: an argument is wrong.
+        """
+        checks, jobs = [], []
+        for gate in self.gates:
+            found = self._gate(gate)
+            checks += found
+            if gate.job is not None:
+                jobs.append(_job(gate.job, found))
+        shown = [*self._health(), *self._freshness()]
+        return dg.Definitions(
+            assets=self._assets(),
+            asset_checks=[*checks, *shown],
+            jobs=jobs,
+            sensors=[
+                *(self._upstream_sensor(each) for each in self.upstream_sensors),
+                *(self._missed_windows(each) for each in self.missed_windows),
+                *self._catalog(shown),
+            ],
+        )
+
+    @property
+    def _where(self) -> dict[str, Any]:
+        """Where receipts are, for each function."""
+        return {"store": self.store, "resource_key": self.resource_key}
+
+    def _gate(self, gate: Gate) -> list[dg.AssetChecksDefinition]:
+        asset = None if gate.asset is None else dg.AssetKey.from_user_string(gate.asset)
+        return build_upstream_checks(
+            gate.requires,
+            asset=asset,
+            variables=gate.variables,
+            blocking=gate.blocking,
+            **self._where,
+        )
+
+    def _health(self) -> list[dg.AssetChecksDefinition]:
+        return [
+            check
+            for each in self.health
+            for check in build_health_checks(
+                _several(each.tasks),
+                stuck_after=each.stuck_after,
+                max_age=each.max_age,
+                failure_threshold=each.failure_threshold,
+                owner=each.owner,
+                blocking=each.blocking,
+                **self._where,
+            )
+        ]
+
+    def _freshness(self) -> list[dg.AssetChecksDefinition]:
+        return [
+            check
+            for each in self.freshness
+            for check in build_freshness_checks(
+                _several(each.tasks),
+                max_age=each.max_age,
+                owner=each.owner,
+                blocking=each.blocking,
+                **self._where,
+            )
+        ]
+
+    def _assets(self) -> list[dg.AssetSpec]:
+        given = self.external_assets
+        if given is None:
+            return []
+        tasks = _several(given.tasks)
+        return load_receipt_asset_specs(
+            tasks,
+            store=self.store,
+            exclude=given.exclude,
+            owners=given.owners,
+            descriptions=given.descriptions,
+            asset_keys=given.asset_keys,
+            partitions=None if given.partitions is None else dict.fromkeys(tasks, given.partitions),
+            group_name=given.group_name,
+        )
+
+    def _upstream_sensor(self, given: UpstreamSensor) -> dg.SensorDefinition:
+        return build_upstream_receipt_sensor(
+            given.name,
+            given.task,
+            partitions_def=given.partitions,
+            variables=given.variables,
+            rerun=given.rerun,
+            **_target(given),
+            **_how(given),
+            **self._where,
+        )
+
+    def _missed_windows(self, given: MissedWindows) -> dg.SensorDefinition:
+        assert given.partitions is not None
+        return build_missed_windows_sensor(
+            given.name,
+            given.task,
+            partitions_def=given.partitions,
+            catchup=given.catchup,
+            variables=given.variables,
+            requires=given.requires,
+            since=given.since,
+            retention=given.retention,
+            cap=given.cap,
+            **_target(given),
+            **_how(given),
+            **self._where,
+        )
+
+    def _catalog(self, checks: Sequence[dg.AssetChecksDefinition]) -> list[dg.SensorDefinition]:
+        given = self.catalog
+        if given is None:
+            return []
+        sensor = build_receipt_catalog_sensor(
+            given.name,
+            given.tasks,
+            exclude=given.exclude,
+            variables=given.variables,
+            partitions_def=given.partitions,
+            asset_keys=given.asset_keys,
+            checks=checks,
+            since=given.since,
+            lookback=given.lookback,
+            **_how(given),
+            **self._where,
+        )
+        return [sensor]
+
+
+def _several(tasks: Tasks) -> list[str]:
+    return [tasks] if isinstance(tasks, str) else list(tasks)
+
+
+def _job(given: GatedJob, checks: Sequence[dg.AssetChecksDefinition]) -> Any:
+    with warnings.catch_warnings():
+        # The assets of a selection in YAML are not known here; check_gates looks at them all.
+        warnings.filterwarnings("ignore", message="Nobody can tell whether the checks")
+        return define_gated_job(
+            given.name, dg.AssetSelection.from_string(given.assets), list(checks)
+        )
+
+
+def _target(given: UpstreamSensor | MissedWindows) -> dict[str, Any]:
+    if given.job is not None:
+        return {"job_name": given.job}
+    if given.assets is not None:
+        return {"asset_selection": dg.AssetSelection.from_string(given.assets)}
+    raise ConfigError(
+        f"The sensor '{given.name}' has nothing to launch.",
+        hint="Give it job: the name of a job, or assets: a selection.",
+    )
+
+
+def _how(given: UpstreamSensor | MissedWindows | Catalog) -> dict[str, Any]:
+    status = dg.DefaultSensorStatus
+    return {
+        "minimum_interval_seconds": given.minimum_interval_seconds,
+        "default_status": status.RUNNING if given.running else status.STOPPED,
+    }
