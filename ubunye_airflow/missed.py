@@ -14,6 +14,7 @@ from airflow.sdk.bases.operator import BaseOperator
 from ubunye_airflow.answers import plan_fields
 from ubunye_airflow.compat import AirflowException, AirflowFailException
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
+from ubunye_airflow.requiring import NamesStore
 from ubunye_airflow.starts import run_to_trigger, why_not
 from ubunye_airflow.timetables import schedule_of_dag
 from ubunye_airflow.variables import is_template
@@ -46,7 +47,7 @@ class OnMissed(StrEnum):
     SUCCEED = "succeed"
 
 
-class MissedWindowsOperator(BaseOperator):
+class MissedWindowsOperator(NamesStore, BaseOperator):
     """Says which windows of a task were missed, and hands on those that may be caught up now.
 
     ::

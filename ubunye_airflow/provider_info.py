@@ -19,7 +19,8 @@ def get_provider_info() -> dict[str, Any]:
         "operators": [_modules("ubunye_airflow.operators", "ubunye_airflow.missed")],
         "triggers": [_modules("ubunye_airflow.triggers")],
         "task-decorators": [
-            {"name": "receipt", "class-name": "ubunye_airflow.decorators.receipt_task"}
+            {"name": "receipt", "class-name": "ubunye_airflow.decorators.receipt_task"},
+            {"name": "gate", "class-name": "ubunye_airflow.gatedecorator.gate_task"},
         ],
         "extra-links": ["ubunye_airflow.links.ReceiptLink"],
         "connection-types": [

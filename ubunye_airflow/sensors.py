@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn
 
-from ubunye_airflow.answers import requirement_fields
 from ubunye_airflow.compat import (
     AirflowFailException,
     AirflowSensorTimeout,
@@ -20,28 +19,22 @@ from ubunye_airflow.compat import (
     recall,
     remember,
 )
+from ubunye_airflow.external import agreed, understood
 from ubunye_airflow.gate import Gate, Look, Outcome
 from ubunye_airflow.hooks import DEFAULT_CONN_ID
 from ubunye_airflow.links import ReceiptLink
+from ubunye_airflow.requiring import ANY_TASK, AsksUpstream
 from ubunye_airflow.triggers import UpstreamReceiptTrigger
-from ubunye_airflow.variables import NOT_IN_BATCH, comparable_texts, given_variables, is_template
-from ubunye_core import (
-    ConfigError,
-    Requirement,
-    RequirementLike,
-    masked_url,
-    read_requirements,
-    requirements_of,
-)
+from ubunye_airflow.variables import comparable_texts, given_variables
+from ubunye_core import ConfigError, Requirement, RequirementLike, masked_url
 
 WAIT_BEGAN = "ubunye_wait_began"
-ANY_TASK = "any/task/at_all"
 HELD_BY_A_SKIP = ("all_success", "all_failed", "one_failed", "none_skipped")
 RUN_ANYWAY = frozenset(TriggerRule) - frozenset(map(TriggerRule, HELD_BY_A_SKIP))
 """The trigger rules by which a task may run although its gate was skipped."""
 
 
-class UpstreamReceiptSensor(BaseSensorOperator):
+class UpstreamReceiptSensor(AsksUpstream, BaseSensorOperator):
     """Waits until an upstream task has succeeded for the batch of this run, wherever it ran.
 
     ::
@@ -80,10 +73,13 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         optional: With ``required_task``: a miss is recorded, and passes. Looks once unless
             ``wait`` says otherwise.
         allow_unknown: With ``required_task``: wait for a task that the store has never seen.
+        asker: The task that this gate is for, so that a pattern in ``required_task`` does not name
+            it too. By default the one that is recorded directly behind it.
         deferrable: Wait in the triggerer. By default what Airflow's configuration says.
         mode: ``reschedule`` or ``poke``, where not deferrable.
         kwargs: Those of every Airflow sensor. ``timeout`` wins over ``wait``, ``poke_interval``
-            over ``poll``.
+            over ``poll``. What people know from ``ExternalTaskSensor`` is understood where it
+            means something here (``failed_states``, ``check_existence``, ``poll_interval``).
 
     A retry does not wait anew: the deadline counts from the first look of the first try (from
     Airflow 3.3; before that, of each try), and a wait that ran out is not retried.
@@ -96,9 +92,12 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         "config",
         "store",
         "store_conn_id",
+        "asker",
     )
     template_fields_renderers = {"variables": "json", "requires": "json"}  # noqa: RUF012
     ui_color = "#dceadf"
+    may_be_empty = False
+    """Whether what is asked may be known only when the task runs."""
     operator_extra_links = (ReceiptLink(),)
 
     def __init__(
@@ -117,39 +116,47 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         on_failed: str = "wait",
         optional: bool = False,
         allow_unknown: bool = False,
+        asker: str | None = None,
         deferrable: bool | None = None,
         mode: str = "reschedule",
         **kwargs: Any,
     ) -> None:
-        # A stand-in until the templates are filled in: a wrong option is an error of the DAG.
-        self._asked = Requirement(
+        ours = understood(kwargs)
+        poll = agreed("poll", poll, None, ours)
+        asked = Requirement(
             ANY_TASK,
             wait=wait,
             poll=poll,
             max_age=max_age,
-            on_failed=on_failed,
+            on_failed=agreed("on_failed", on_failed, "wait", ours),
             optional=optional,
-            allow_unknown=allow_unknown,
+            allow_unknown=agreed("allow_unknown", allow_unknown, False, ours),
         )
         self._waits_as_told = wait is not None or "timeout" in kwargs
         self._polls_as_told = poll is not None or "poke_interval" in kwargs
-        if isinstance(self._asked.wait, timedelta):
-            kwargs.setdefault("timeout", self._asked.wait)
-        if isinstance(self._asked.poll, timedelta):
-            kwargs.setdefault("poke_interval", self._asked.poll)
+        if isinstance(asked.wait, timedelta):
+            kwargs.setdefault("timeout", asked.wait)
+        if isinstance(asked.poll, timedelta):
+            kwargs.setdefault("poke_interval", asked.poll)
         super().__init__(mode=mode, **kwargs)
         self._usual_wait = timedelta(seconds=self.timeout)
-        self.required_task, self.variables = required_task, variables
-        self.requires: Any = None if requires is None else _as_written(requires)
-        self.config = None if config is None else str(config)
-        self.match = None if match is None else list(match)
-        self.store, self.store_conn_id = store, store_conn_id
         if deferrable is None:
             deferrable = conf.getboolean("operators", "default_deferrable", fallback=False)
         self.deferrable = deferrable
         self._since: datetime | None = None
         self._look: Look | None = None
-        self._check()
+        self._ask(
+            asked,
+            required_task=required_task,
+            requires=requires,
+            config=config,
+            variables=variables,
+            match=match,
+            store=store,
+            store_conn_id=store_conn_id,
+            asker=asker,
+            may_be_empty=self.may_be_empty,
+        )
 
     @property
     def reschedule(self) -> bool:
@@ -193,52 +200,14 @@ class UpstreamReceiptSensor(BaseSensorOperator):
             store_conn_id=self.store_conn_id,
             since=self._since or datetime.now(UTC),
             poll=timedelta(seconds=self.poke_interval),
+            asker=self._asker(),
         )
-
-    def _check(self) -> None:
-        given = [
-            name
-            for name in ("required_task", "requires", "config")
-            if getattr(self, name) is not None
-        ]
-        if len(given) != 1:
-            raise ConfigError(
-                f"The sensor '{self.task_id}' is given {' and '.join(given) or 'nothing to ask'}.",
-                hint="Give one of required_task, requires and config.",
-            )
-        if given[0] != "required_task" and (
-            self.match is not None
-            or replace(self._asked, wait=None, poll=None) != Requirement(ANY_TASK)
-        ):
-            raise ConfigError(
-                f"The sensor '{self.task_id}' has options of required_task beside {given[0]}.",
-                hint="Say on_failed, max_age, optional and allow_unknown in each requirement.",
-            )
-        if isinstance(self.required_task, str) and not is_template(self.required_task):
-            replace(self._asked, task=self.required_task)
-
-    def _requirements(self) -> tuple[Requirement, ...]:
-        if self.required_task is not None:
-            return (replace(self._asked, task=self.required_task, variables=self._names()),)
-        if self.config is not None:
-            return requirements_of(read_requirements(self._beside_dag(self.config)))
-        return requirements_of(self.requires)
-
-    def _names(self) -> list[str] | None:
-        if self.match is not None:
-            return self.match
-        return [name for name in self.variables or () if name not in NOT_IN_BATCH] or None
 
     def _patient(self, requirement: Requirement) -> Requirement:
         """The requirement with the waiting that holds for it in this sensor."""
         if self._waits_as_told or (requirement.wait is None and not requirement.optional):
             requirement = replace(requirement, wait=self._usual_wait)
         return replace(requirement, poll=None) if self._polls_as_told else requirement
-
-    def _beside_dag(self, config: str) -> Path:
-        path = Path(config)
-        is_whole = path.is_absolute() or config.startswith("~")
-        return path if is_whole else Path(self.dag.fileloc).parent / path
 
     def _act(self, look: Look, context: Any, gate: Gate | None = None) -> PokeReturnValue:
         """The one place where a look becomes Airflow's: open, wait, or fail."""
@@ -294,7 +263,7 @@ class UpstreamReceiptSensor(BaseSensorOperator):
         """A refusal that becomes a skip does not hold back every task: say which it lets run."""
         if not (self.soft_fail or self.never_fail) or not self.has_dag():  # type: ignore[no-untyped-call]
             return
-        after = ((task.task_id, TriggerRule(task.trigger_rule)) for task in self.downstream_list)
+        after = ((each.task_id, TriggerRule(each.trigger_rule)) for each in _all_behind(self))
         open_ones = sorted(f"{name} ({rule.value})" for name, rule in after if rule in RUN_ANYWAY)
         if open_ones:
             self.log.warning(
@@ -305,6 +274,21 @@ class UpstreamReceiptSensor(BaseSensorOperator):
             )
 
 
+def _all_behind(task: Any) -> list[Any]:
+    """Every task behind this one, however far: a skip is handed on from task to task.
+
+    A teardown is meant to run in any case.
+    """
+    found: dict[str, Any] = {}
+    to_see = list(task.downstream_list)
+    while to_see:
+        each = to_see.pop()
+        if each.task_id not in found:
+            found[each.task_id] = each
+            to_see.extend(each.downstream_list)
+    return [each for each in found.values() if not getattr(each, "is_teardown", False)]
+
+
 def _refuse_to_store_secrets(gate: Gate) -> None:
     if gate.store is not None and masked_url(gate.store) != gate.store:
         raise AirflowFailException(
@@ -312,14 +296,3 @@ def _refuse_to_store_secrets(gate: Gate) -> None:
             f"the triggerer would leave it in Airflow's database. Put it into a connection, and "
             f"give store_conn_id."
         )
-
-
-def _as_written(requires: Any) -> Any:
-    """Requirements in words that Airflow can fill in and keep."""
-    if isinstance(requires, Requirement):
-        return requirement_fields(requires)
-    if isinstance(requires, str):
-        return requires
-    if isinstance(requires, Mapping):
-        return dict(requires)
-    return [_as_written(each) for each in requires]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from airflow.sdk import DAG
+from airflow.sdk import DAG, BaseNotifier
 from airflow.sdk.exceptions import AirflowFailException
 
 from tests.airflow.conftest import CALC, Ended, RunDag, a_receipt
 from ubunye_airflow import HealthCheckOperator
-from ubunye_core import ReceiptStore, Status
+from ubunye_core import ConfigError, ReceiptStore, Status
 
 
 def asked(run_dag: RunDag, dag_id: str, conf: dict[str, Any] | None = None, **how: Any) -> Ended:
@@ -87,3 +87,63 @@ def test_a_wrong_argument_is_not_retried(store_url: str, wrong: dict[str, Any]) 
     how = {"task_id": "health", "tasks": [CALC], "store": store_url, **wrong}
     with pytest.raises(AirflowFailException):
         HealthCheckOperator(**how).execute({})
+
+
+class Noted(BaseNotifier):
+    """A notifier as any package brings one: what it is told is in the context alone."""
+
+    template_fields = ("message",)
+    heard: list[tuple[str, Any]] = []  # noqa: RUF012
+
+    def __init__(self, message: str) -> None:
+        super().__init__()
+        self.message = message
+
+    def notify(self, context: Any) -> None:
+        answer = context["ti"].xcom_pull(task_ids=context["ti"].task_id)
+        self.heard.append((f"{self.message}: {context['exception']}", answer))
+
+
+def test_a_notifier_finds_the_whole_answer(
+    store: ReceiptStore, store_url: str, run_dag: RunDag
+) -> None:
+    store.save(a_receipt(status=Status.ERROR, error="ValueError: x"))
+    store.save(a_receipt("run-2", task="pay/monthly/tax"))
+    Noted.heard.clear()
+    ended = asked(
+        run_dag,
+        "notified",
+        tasks=["pay/monthly/t*", CALC],
+        store=store_url,
+        on_failure_callback=Noted("{{ dag.dag_id }}"),
+    )
+    assert ended.states == {"health": "failed"}
+    ((said, answer),) = Noted.heard
+    assert said.startswith("notified: ")
+    assert "1 of 2 tasks unhealthy" in said
+    assert [(each["task"], each["verdict"]) for each in answer["tasks"]] == [
+        ("pay/monthly/tax", "PASS"),
+        (CALC, "FAIL"),
+    ]
+
+
+@pytest.mark.parametrize("severity", ["warn", "{{ dag_run.conf.severity }}"])
+def test_a_warning_succeeds_and_tells_all(
+    severity: str,
+    store: ReceiptStore,
+    store_url: str,
+    run_dag: RunDag,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store.save(a_receipt(status=Status.ERROR, error="ValueError: x"))
+    dag_id = f"warned_{len(severity)}"
+    ended = asked(run_dag, dag_id, {"severity": "warn"}, severity=severity, store=store_url)
+    assert ended.states == {"health": "success"}
+    assert ended.returned["health"]["verdict"] == "FAIL"
+    warned = [each for each in capsys.readouterr().out.splitlines() if "[warning" in each]
+    assert [each for each in warned if "ValueError: x" in each]
+
+
+def test_a_severity_that_there_is_not_is_an_error_of_the_dag() -> None:
+    with pytest.raises(ConfigError, match="severity is 'loud'"):
+        HealthCheckOperator(task_id="health", tasks=[CALC], severity="loud")

@@ -298,6 +298,39 @@ def test_a_retry_does_not_wait_anew(
     assert BreaksOnce.looks == 1
 
 
+def test_a_skip_is_handed_on_so_every_task_behind_is_looked_at(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from airflow.providers.standard.operators.empty import EmptyOperator
+    from airflow.sdk import TaskGroup, TriggerRule, task
+
+    runs_anyway = ("none_failed", "none_failed_min_one_success", "one_success", "all_done")
+    runs_anyway += ("all_done_min_one_success", "always", "one_done", "all_skipped")
+    with DAG("behind", schedule=None):
+        gate = a_sensor(soft_fail=True)
+        held = EmptyOperator(task_id="held")
+        gate >> held
+        for rule in TriggerRule:
+            if rule is not TriggerRule.ALL_DONE_SETUP_SUCCESS:
+                held >> EmptyOperator(task_id=f"x_{rule.value}", trigger_rule=rule)
+
+        @task(trigger_rule="none_failed")
+        def mapped(number: int) -> None: ...
+
+        with TaskGroup("group") as group:
+            inner = mapped.expand(number=[1, 2])
+        held >> group
+        inner >> EmptyOperator(task_id="sweep").as_teardown(setups=EmptyOperator(task_id="set_up"))
+        EmptyOperator(task_id="beside", trigger_rule="all_done")
+    gate._warn_of_open_doors()
+    said = capsys.readouterr().out
+    assert "group.mapped (none_failed)" in said
+    for rule in runs_anyway:
+        assert f"x_{rule} ({rule})" in said
+    for quiet in ("x_all_success", "x_all_failed", "x_none_skipped", "held", "sweep", "beside"):
+        assert f"{quiet} (" not in said
+
+
 class Counts(TellingSensor):
     """How often it has looked."""
 
@@ -366,3 +399,26 @@ def test_building_a_dag_looks_at_no_store(monkeypatch: pytest.MonkeyPatch) -> No
 
         calc()
     assert len(dag.tasks) == 4
+
+
+def test_a_pattern_does_not_name_the_task_that_asks(store: ReceiptStore, store_url: str) -> None:
+    from airflow.sdk import task
+
+    store.save(a_receipt())
+    store.save(a_receipt("run-2", Status.RUNNING, task="pay/monthly/send"))
+    with DAG("asks", schedule=None):
+        asked = {"store": store_url, "required_task": "pay/monthly/*", "wait": "1h"}
+        gate, told = a_sensor(**asked), a_sensor(task_id="told", asker="pay/monthly/send", **asked)
+
+        @task.receipt(receipt_task="pay/monthly/send", variables=MONTH, store=store_url)
+        def send() -> None: ...
+
+        gate >> send()
+    assert gate.poke({})
+    assert told.poke({})
+    assert not a_sensor(**asked).poke({})
+    told.deferrable = True
+    store.save(a_receipt("run-3", task="pay/monthly/tax", month="2026-09"))
+    with pytest.raises(TaskDeferred) as deferred:
+        told.poke({})
+    assert deferred.value.trigger.gate.asker == "pay/monthly/send"
