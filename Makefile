@@ -17,7 +17,7 @@ UV := .tools/bin/uv
 COMPILE := $(UV) pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header --no-annotate $(UPGRADE)
 
-.PHONY: help setup engine dagster jars buckets demo test test-slow suites test-all soak bench check format wheel docs lock clean
+.PHONY: help setup engine oldest dagster jars buckets demo test test-slow suites test-all soak bench check format wheel docs lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(firstword $(MAKEFILE_LIST))
@@ -26,6 +26,7 @@ help: ## List the targets
 
 setup: .venv/.ready ## Make .venv: this project, every extra, and the tools, exactly as locked
 engine: .venv-engine/.ready ## Make .venv-engine: the published ubunye-engine that tests compare with
+oldest: .venv-oldest/.ready ## Make .venv-oldest: the oldest Airflow and Dagster that are supported
 dagster: .venv-dagster/.ready ## Make .venv-dagster: the web server of Dagster that tests start
 
 # Looks at every jar, not at a date, and takes no time when all is there.
@@ -48,6 +49,10 @@ buckets: ## Bring the servers of buckets that tests start, exactly as locked, in
 	@tools/environment.sh .venv-engine requirements/engine.lock
 	@touch $@
 
+.venv-oldest/.ready: requirements/oldest.lock pyproject.toml .tools/.ready
+	@tools/environment.sh .venv-oldest requirements/oldest.lock --editable
+	@touch $@
+
 .venv-dagster/.ready: requirements/dagster.lock .tools/.ready
 	@tools/environment.sh .venv-dagster requirements/dagster.lock
 	@touch $@
@@ -61,7 +66,7 @@ test: setup engine buckets ## Run the fast tests (about five minutes)
 	@$(PYTEST) -n $(WORKERS) -m "not slow and not soak and not alone" --suite-report=.suites/fast.json
 
 # The slow tests alone; 5 is pytest's word for "none selected", and the suites' check comes after.
-test-slow: setup engine dagster jars buckets
+test-slow: setup engine oldest dagster jars buckets
 	@$(PYTEST) -n $(WORKERS) -m "slow and not soak and not alone" --suite-report=.suites/slow.json \
 		|| [ $$? -eq 5 ]
 	@$(PYTEST) -m "alone and not soak" --suite-report=.suites/alone.json || [ $$? -eq 5 ]
@@ -107,6 +112,8 @@ lock: .tools/.ready ## Write the locks anew (UPGRADE=--upgrade takes the newest 
 	@$(COMPILE) requirements/tools.in -o requirements/tools.lock
 	@$(COMPILE) pyproject.toml --all-extras --group dev -o requirements/dev.lock
 	@$(COMPILE) --group engine -o requirements/engine.lock
+	@$(COMPILE) pyproject.toml --extra airflow --extra dagster --group oldest \
+		-o requirements/oldest.lock
 	@$(COMPILE) pyproject.toml --extra dagster requirements/dagster.in -o requirements/dagster.lock
 
 clean: ## Remove environments, caches and results

@@ -56,6 +56,7 @@ def locks_follow_pyproject(root: Path) -> Iterator[str]:
             *groups["dev"],
         ],
         "engine.lock": groups["engine"],
+        "oldest.lock": [*project["dependencies"], *groups["oldest"]],
     }
     for lock, requirements in asked.items():
         text = (root / "requirements" / lock).read_text(encoding="utf-8")

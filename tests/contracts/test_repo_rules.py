@@ -75,13 +75,15 @@ def test_a_lock_that_lags_behind_pyproject_is_noticed(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(
         '[project]\nname = "ours"\ndependencies = ["Py_YAML>=6", "rich>=14"]\n'
         '[project.optional-dependencies]\nall = ["ours[x]", "new>=1"]\n'
-        "[dependency-groups]\ndev = []\nengine = []\n"
+        "[dependency-groups]\ndev = []\nengine = []\noldest = []\n"
     )
     lock(tmp_path, f"py-yaml==6.0 \\\n{HASH}\nrich==13.0 \\\n{HASH}\n")
     (tmp_path / "requirements" / "engine.lock").write_text("")
+    (tmp_path / "requirements" / "oldest.lock").write_text("Py.YAML==6.1\n")
     assert list(rules.locks_follow_pyproject(tmp_path)) == [
         "requirements/dev.lock: has no rich>=14; run `make lock`",
         "requirements/dev.lock: has no new>=1; run `make lock`",
+        "requirements/oldest.lock: has no rich>=14; run `make lock`",
     ]
 
 
