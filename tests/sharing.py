@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-TOGETHER = ("tests/spark", "tests/airflow/standalone", "tests/airflow", "tests/dagster")
+TOGETHER = (
+    "tests/spark",
+    "tests/airflow/standalone",
+    "tests/airflow",
+    "tests/dagster/live",
+    "tests/dagster",
+)
 """Folders of which one worker runs all: what their tests stand on takes seconds to start. A folder
 inside another comes before it."""
 _OF_THEIR_OWN = (

@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[2]
         ("tests/spark/delta/test_a.py::TestB::test_c", "tests/spark"),
         ("tests/airflow/test_a.py::test_b[tests/spark/]", "tests/airflow"),
         ("tests/airflow/standalone/test_a.py::test_b", "tests/airflow/standalone"),
+        ("tests/dagster/live/test_a.py::test_b", "tests/dagster/live"),
         ("tests/spark/test_workers.py::test_b", "tests/spark/test_workers.py"),
         ("tests/spark/java25/test_vectors.py::test_b", "tests/spark/java25/test_vectors.py"),
     ],
