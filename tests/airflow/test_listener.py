@@ -25,6 +25,10 @@ OPTION = "AIRFLOW__UBUNYE_RECEIPTS__"
 @pytest.fixture
 def listener(monkeypatch: pytest.MonkeyPatch, store_url: str) -> Iterator[None]:
     """The plugin, loaded as Airflow loads it where the listener is on."""
+    from airflow.listeners.listener import get_listener_manager as of_the_server
+
+    of_the_server()  # made now: where the option is on, it would register the listener for good
+    get_listener_manager()
     monkeypatch.setenv(f"{OPTION}LISTENER", "True")
     monkeypatch.setenv(f"{OPTION}STORE", store_url)
     manager, (hooks,) = get_listener_manager(), ReceiptListenerPlugin().listeners

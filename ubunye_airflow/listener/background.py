@@ -10,6 +10,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from ubunye_airflow.listener.rules import RefusedError
+
 log = logging.getLogger(__name__)
 Work = Callable[[], object]
 
@@ -88,5 +90,7 @@ def told(error: BaseException) -> str:
     """An error for the log. The messages of others may hold what is secret."""
     from ubunye_core import UbunyeError
 
+    if isinstance(error, UbunyeError | RefusedError):
+        return str(error)
     kind = type(error).__name__
-    return f"{kind}: {error}" if isinstance(error, UbunyeError | OSError) else kind
+    return f"{kind}: {error}" if isinstance(error, OSError) else kind

@@ -8,7 +8,7 @@ from airflow.sdk import Param
 
 from ubunye_airflow.listener.rules import PARAM
 from ubunye_airflow.variables import comparable_texts, is_template
-from ubunye_core import Batch, ConfigError, Requirement
+from ubunye_core import ConfigError, record_run
 
 
 def receipts(task: str, variables: Mapping[str, object] | None = None) -> dict[str, Param]:
@@ -41,8 +41,7 @@ def receipts(task: str, variables: Mapping[str, object] | None = None) -> dict[s
         raise ConfigError(
             f"'variables' is {variables!r}.", hint="Use names and values: {'month': '2026-10'}."
         )
-    Requirement(task)
-    Batch.of(plain)  # type: ignore[arg-type]
+    record_run(task, variables=plain)  # what cannot be recorded is refused when the DAG is read
     declared = {"task": task, "variables": {name: _json(name, plain[name]) for name in plain}}
     # The conf of a run may override params; one that is constant refuses it.
     return {PARAM: Param(declared, description="The receipt of this task's runs.", const=declared)}
