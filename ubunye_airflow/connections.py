@@ -62,7 +62,8 @@ def store_of(connection: Any) -> NamedStore:
             )
         secret = f":{quote(password, safe='')}" if password else ""
         url = f"{scheme}://{quote(login, safe='')}{secret}@{rest}"
-    for key in [key for key in extra if _is_credential(key)]:
+    flags = ("true", "false")  # skip_signature
+    for key in [key for key in extra if _is_credential(key) and extra[key] not in flags]:
         credentials[key] = extra.pop(key)
     return NamedStore(_with_options(url, extra, name), credentials)
 

@@ -29,16 +29,32 @@ def get_provider_info() -> dict[str, Any]:
                 "hook-name": "Ubunye receipts",
                 "hook-class-name": "ubunye_airflow.hooks.ReceiptStoreHook",
                 "ui-field-behaviour": {
-                    "hidden-fields": ["port", "schema", "extra"],
+                    "hidden-fields": ["port", "schema"],
                     "relabeling": {"host": "Store URL"},
                     "placeholders": {
                         "host": "s3://bucket/receipts",
                         "login": "only for a store with users, such as postgresql://",
                         "password": "kept here, and not in the URL",
+                        "extra": '{"sslmode": "verify-full"}: any other option of the URL',
                     },
                 },
-                # A store needs nothing but its URL and, at most, a login.
-                "conn-fields": {},
+                "conn-fields": {
+                    "region": _field("Region", "Of a bucket on S3, such as eu-west-1."),
+                    "endpoint": _field(
+                        "Endpoint",
+                        "Of a bucket on another server than Amazon's, Google's or Azure's.",
+                    ),
+                    "access_key_id": _field("S3 access key id", "For s3:// and delta+s3://."),
+                    "secret_access_key": _secret("S3 secret access key", "Of that key id."),
+                    "session_token": _secret(
+                        "S3 session token", "Where the key is a short-lived one."
+                    ),
+                    "service_account_key": _secret(
+                        "Google service account key", "The key's JSON, for gs://."
+                    ),
+                    "account_name": _field("Azure account name", "For az://."),
+                    "account_key": _secret("Azure account key", "Of that account."),
+                },
             }
         ],
         "config": {
@@ -103,6 +119,17 @@ def get_provider_info() -> dict[str, Any]:
             }
         },
     }
+
+
+def _field(label: str, description: str, **schema: str) -> dict[str, Any]:
+    """A field of the connection's form; what stands in it is kept in the extra."""
+    kind = {"type": ["string", "null"], **schema}
+    return {"label": label, "description": description, "schema": kind}
+
+
+def _secret(label: str, description: str) -> dict[str, Any]:
+    """A field that the form does not show once it is saved."""
+    return _field(label, description, format="password")
 
 
 def _modules(*modules: str) -> dict[str, Any]:

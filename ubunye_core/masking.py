@@ -112,6 +112,8 @@ def masked_url(url: str) -> str:
 def _is_secret_in_query(name: str) -> bool:
     name = unquote_plus(name)
     last = _WORDS.findall(name)[-1:]
+    if "password" in name.lower():  # sslpassword
+        return True
     return is_secret_name(name) or (bool(last) and last[0].lower() in _SIGNATURES)
 
 

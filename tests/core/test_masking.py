@@ -73,6 +73,8 @@ def test_variables_are_masked_by_name_and_passwords_in_their_urls_too() -> None:
     ("url", "masked"),
     [
         ("postgresql://ada:pw@db/pay", "postgresql://ada:***@db/pay"),
+        ("postgresql://db/pay?sslpassword=pw&sslmode=require",
+         "postgresql://db/pay?sslpassword=***&sslmode=require"),
         ("postgresql+psycopg://ada:pw@db:5432/pay", "postgresql+psycopg://ada:***@db:5432/pay"),
         ("redis://:pw@cache", "redis://:***@cache"),
         ("postgresql://ada@corp:pw@db/pay", "postgresql://ada@corp:***@db/pay"),
