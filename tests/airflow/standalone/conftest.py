@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from tests.airflow.standalone import elsewhere
 from tests.airflow.standalone.rest import User
 from tests.airflow.standalone.server import ROOT, Standalone
 from ubunye_core import ReceiptStore, open_store
 
-EXPECTED = ("backfill_missed_windows", "pay_calc", "pay_send")
+LAST_OF_EACH_FILE = (
+    "backfill_missed_windows",
+    "pay_calc",
+    "pay_send",
+    "gates_on_the_unknown",
+    "gate_after_a_hand",
+)
+"""Known only when every DAG of that file is."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -20,7 +31,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.slow)
-            item.add_marker(pytest.mark.timeout(600))
+            item.add_marker(pytest.mark.timeout(900))
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -59,10 +70,44 @@ def server(the_server: Standalone) -> Standalone:
     """The server, healthy; another test may have stopped it."""
     if not the_server.is_started:
         the_server.start()
-        User(the_server.url).unpause_all(EXPECTED)
+        User(the_server.url).unpause_all(LAST_OF_EACH_FILE)
     return the_server
 
 
+@dataclass(frozen=True)
+class LongWait:
+    """A gate that waits for a slow upstream."""
+
+    run_id: str
+    began: datetime
+    upstream: subprocess.Popen[bytes]
+
+    def let_it_end(self) -> None:
+        assert self.upstream.stdin is not None
+        self.upstream.stdin.close()
+        assert self.upstream.wait(60) == 0
+
+
+@pytest.fixture(scope="package")
+def waits(store_url: str) -> Iterator[list[LongWait]]:
+    """Long waits, which go on beside the other tests."""
+    begun: list[LongWait] = []
+    yield begun
+    for each in begun:
+        each.let_it_end()
+
+
 @pytest.fixture
-def admin(server: Standalone) -> User:
-    return User(server.url)
+def admin(server: Standalone, waits: list[LongWait], store_url: str) -> User:
+    """A user who may do everything. With the first one, the long waits begin."""
+    user = User(server.url)
+    if not waits:
+        upstream = elsewhere.start("slow/monthly/calc", store_url, "sh", "-c", "read line; true")
+        run_id = user.trigger("gate_waits_long", month="2026-10")
+        waits.append(LongWait(run_id, datetime.now(UTC), upstream))
+    return user
+
+
+@pytest.fixture
+def long_wait(admin: User, waits: list[LongWait]) -> LongWait:
+    return waits[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -18,13 +19,14 @@ import psutil
 
 ROOT = Path(__file__).parents[3]
 DAGS = {"standalone": Path(__file__).with_name("dags"), "examples": ROOT / "example_dags/airflow"}
+AUTH = Path(__file__).with_name("auth.py")
 PASSWORD = "only-for-tests"
 USERS = {"admin": "admin", "viewer": "viewer", "outsider": "viewer"}
 SLOTS = 4
 """How many tasks run at once."""
-START = 180.0
+START = 400.0
 """How many seconds a start may take; on a quiet machine it takes 25."""
-STOP = 60.0
+STOP = 120.0
 
 
 class Standalone:
@@ -53,6 +55,8 @@ class Standalone:
             RuntimeError: it ended, or is not healthy in time.
         """
         (self.home / "passwords.json").write_text(json.dumps(dict.fromkeys(USERS, PASSWORD)))
+        (self.home / "config").mkdir(exist_ok=True)
+        shutil.copy(AUTH, self.home / "config/airflow_local_settings.py")
         process = self.run("standalone", log=self.log)
         until(
             lambda: self._is_healthy(process),
@@ -171,6 +175,7 @@ def environment(home: Path, url: str, store: str) -> dict[str, str]:
         "LOGGING__TRIGGER_LOG_SERVER_PORT": str(free_port()),
         "LOGGING__WORKER_LOG_SERVER_PORT": str(free_port()),
         "TRIGGERER__TRIGGERER_HEALTH_CHECK_THRESHOLD": "15",
+        "UBUNYE_RECEIPTS__LISTENER": "True",
         "UBUNYE_RECEIPTS__STORE": store,
         "USAGE_DATA_COLLECTION__ENABLED": "False",
         "WORKERS__EXECUTION_API_TIMEOUT": "60",

@@ -1,4 +1,4 @@
-"""The server is stopped to its last process, and what it knew is there when it starts again."""
+"""The server is stopped to its last process. By its name this file comes last."""
 
 from __future__ import annotations
 
