@@ -17,11 +17,11 @@ from ubunye_dagster.checks import (
 from ubunye_dagster.component_parts import (
     Partitions,
     Requirements,
-    Variable,
     partitions_of,
     requirements_from,
     variables_of,
 )
+from ubunye_dagster.component_parts import Variables as GivenVariables
 from ubunye_dagster.jobs import define_gated_job
 from ubunye_dagster.missed import build_missed_windows_sensor
 from ubunye_dagster.resource import RESOURCE_KEY
@@ -34,9 +34,7 @@ PartitionsDef = Annotated[
 ]
 Variables = Annotated[
     Mapping[str, object] | None,
-    dg.Resolver(
-        variables_of, model_field_type=dict[str, Variable] | None, inject_before_resolve=False
-    ),
+    dg.Resolver(variables_of, model_field_type=GivenVariables | None, inject_before_resolve=False),
 ]
 Requires = Annotated[
     Sequence[Any],

@@ -1,10 +1,9 @@
 """Partitions, variables and requirements as they stand in a component's YAML."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import dagster as dg
-from pydantic import BeforeValidator, model_validator
 
 from ubunye_core import ConfigError
 from ubunye_dagster.batches import partition_format, partition_key
@@ -31,18 +30,12 @@ class Partitions(dg.Model):
     """Of dynamic partitions."""
 
 
-class Variable(dg.Model):
-    """A variable of a run: its value, or the text that it has for a partition."""
+class PartitionVariable(dg.Model):
+    """A variable whose text is made of the partition: by one of both."""
 
-    value: str | int | float | bool | None = None
     partition_format: str | None = None
     partition_key: str | bool | None = None
     """``true``, or a dimension."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_value(cls, given: Any) -> Any:
-        return given if isinstance(given, Mapping) else {"value": given}
 
 
 class Requirement(dg.Model):
@@ -55,18 +48,10 @@ class Requirement(dg.Model):
     optional: bool | None = None
     allow_unknown: bool | None = None
 
-    @model_validator(mode="before")
-    @classmethod
-    def _of_name(cls, given: Any) -> Any:
-        return {"task": given} if isinstance(given, str) else given
 
-
-def _in_a_list(given: Any) -> Any:
-    return [given] if isinstance(given, str | Mapping) else given
-
-
-Requirements = Annotated[list[Requirement], BeforeValidator(_in_a_list)]
-"""One or several, each a name or what a requirement has in YAML."""
+# No validators of ours: ``dg check yaml`` goes by the schema of these types alone.
+Requirements = str | Requirement | list[str | Requirement]
+Variables = dict[str, str | int | float | bool | PartitionVariable]
 
 
 def partitions_of(
@@ -102,7 +87,7 @@ def partitions_of(
 
 
 def variables_of(
-    context: dg.ResolutionContext, given: Mapping[str, Variable] | None
+    context: dg.ResolutionContext, given: Mapping[str, Any] | None
 ) -> Mapping[str, object] | None:
     """The variables that stand in the YAML.
 
@@ -111,28 +96,28 @@ def variables_of(
     """
     if given is None:
         return None
-    return {name: _variable(name, variable, context) for name, variable in given.items()}
+    return {name: _variable(name, value, context) for name, value in given.items()}
 
 
-def _variable(name: str, given: Variable, context: dg.ResolutionContext) -> object:
-    told = given.model_dump(exclude_unset=True)
-    if len(told) != 1 or told.get("partition_key") is False:
+def _variable(name: str, given: Any, context: dg.ResolutionContext) -> object:
+    if not isinstance(given, PartitionVariable):
+        return context.resolve_value(given)
+    if (given.partition_format is None) is (given.partition_key in (None, False)):
         raise ConfigError(
-            f"The variable '{name}' is a value, or is given by partition_format or partition_key.",
+            f"The variable '{name}' is given by partition_format or partition_key.",
             hint="partition_key is true, or the name of a dimension.",
         )
     if given.partition_format is not None:
         return partition_format(given.partition_format)
-    if given.partition_key is not None:
-        return partition_key(None if given.partition_key is True else str(given.partition_key))
-    resolved: object = context.resolve_value(given.value, as_type=object)
-    return resolved
+    return partition_key(None if given.partition_key is True else str(given.partition_key))
 
 
-def requirements_from(
-    context: dg.ResolutionContext, given: str | Sequence[Requirement]
-) -> list[Any]:
+def requirements_from(context: dg.ResolutionContext, given: Any) -> list[Any]:
     """The requirements that stand in the YAML, as ``requirements_of`` takes them."""
-    if isinstance(given, str):
-        return [context.resolve_value(given, as_type=str)]
-    return [context.resolve_value(each.model_dump(exclude_unset=True)) for each in given]
+    several = given if isinstance(given, list) else [given]
+    return [
+        context.resolve_value(
+            each.model_dump(exclude_unset=True) if isinstance(each, Requirement) else each
+        )
+        for each in several
+    ]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 
 import dagster as dg
+import jsonschema
 import pytest
 from dagster.components.testing import create_defs_folder_sandbox
 
@@ -137,6 +138,28 @@ def test_a_whole_component_makes_what_its_functions_make(load: Load, put: Put) -
     assert check.passed
 
 
+@pytest.mark.parametrize(
+    ("part", "is_right"),
+    [
+        ({"gates": [{"requires": "a/b/c"}]}, True),
+        ({"gates": [{"requires": ["a/b/c", {"task": "a/b/d", "variables": []}]}]}, True),
+        ({"gates": [{"requires": [{"task": "a/b/d", "variable": []}]}]}, False),
+        ({"catalog": {"variables": {"a": "x", "n": 1, "m": {"partition_format": "%Y"}}}}, True),
+        ({"catalog": {"variables": {"m": {"partition_fmt": "%Y"}}}}, False),
+        ({"catalog": {"partitions": {"type": "daily", "start_date": "2026-01-01"}}}, True),
+        ({"catalog": {"partitions": {"type": "yearly"}}}, False),
+        ({"store": "{{ env.PAY_RECEIPTS }}", "external_assets": {"tasks": "pay/*/*"}}, True),
+        ({"missed_windows": [{"name": "m", "task": "a/b/c", "catchup": "all"}]}, False),
+    ],
+)
+def test_the_schema_by_which_dg_checks_yaml_says_the_same(
+    part: dict[str, object], is_right: bool
+) -> None:
+    schema = ReceiptGatesComponent.model().model_json_schema()
+    wrong = list(jsonschema.Draft202012Validator(schema).iter_errors(part))
+    assert bool(wrong) is not is_right
+
+
 def test_without_a_store_the_projects_resource_is_asked(load: Load) -> None:
     _, defs = load("""
         resource_key: money
@@ -155,9 +178,9 @@ def test_without_a_store_the_projects_resource_is_asked(load: Load) -> None:
         ("storr: memory://x", r"attributes\.storr", 3),
         ("gates:\n  - requires: a/b/c\n    blockin: true", r"attributes\.gates\..*\.0\.blockin", 3),
         ("resource_key: r\ngates:\n  - requires:\n      - task: a/b/c\n        maxage: 2d",
-         r"attributes\.gates\..*\.0\.requires\..*\.0\.maxage", 4),
+         r"attributes\.gates\..*\.0\.requires\..*\.0\..*\.maxage", 4),
         ("catalog:\n  variables:\n    month: {partition_fmt: '%Y'}",
-         r"attributes\.catalog\..*\.variables\..*month\.partition_fmt", 3),
+         r"attributes\.catalog\..*\.variables\..*month\..*\.partition_fmt", 3),
         ("freshness:\n  - tasks: a/b/c", r"attributes\.freshness\..*\.0\.max_age", 3),
     ],
 )  # fmt: skip
