@@ -16,6 +16,8 @@ from ubunye_core.times import as_utc, in_iso
 NOT_IN_BATCH = frozenset({"mode", "dtf"})
 MAX_NAME = 128
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+
 Scalar = str | int | float | bool | None
 """A variable's value as JSON holds it."""
 
@@ -115,7 +117,7 @@ class Batch:
     @property
     def digest(self) -> str:
         """The SHA-256 of the batch as canonical text, 64 hexadecimal digits; equal batches only."""
-        text = json.dumps(self.as_dict(), sort_keys=True, separators=(",", ":"))
+        text = _CANONICAL.encode(self.as_dict())
         return hashlib.sha256(text.encode()).hexdigest()
 
     def as_dict(self) -> dict[str, str]:

@@ -49,7 +49,20 @@ def decode(document: bytes, *, where: str) -> Receipt:
             id shows another start than its own.
     """
     try:
-        receipt = _receipt(Fields(parse_object(document)))
+        parsed = parse_object(document)
+    except WrongFieldError as error:
+        raise BadReceiptError(where, str(error)) from None
+    return receipt_of(parsed, where=where)
+
+
+def receipt_of(parsed: dict[str, Json], *, where: str) -> Receipt:
+    """The receipt that the object of a document holds.
+
+    Raises:
+        BadReceiptError: as for ``decode``.
+    """
+    try:
+        receipt = _receipt(Fields(parsed))
         if not shows_its_start(receipt.run_id, receipt.started_at):
             raise WrongFieldError("its run id shows another start than its own")
         return receipt
@@ -74,12 +87,7 @@ def parse_object(document: bytes, *, depth: int = MAX_DEPTH) -> dict[str, Json]:
     if document.count(b"{") + document.count(b"[") > depth and _nesting(document) > depth:
         raise WrongFieldError(f"it is nested more than {depth} deep")
     try:
-        parsed: Json = json.loads(
-            document.removeprefix(BOM_UTF8).decode(),
-            parse_constant=_no_such_number,
-            parse_float=_finite,
-            object_pairs_hook=_each_once,
-        )
+        parsed: Json = _JSON.decode(document.removeprefix(BOM_UTF8).decode())
     except UnicodeDecodeError:
         raise WrongFieldError("it is not UTF-8 text") from None
     except json.JSONDecodeError as error:
@@ -125,6 +133,11 @@ def _no_such_number(_: str) -> None:
     return
 
 
+_JSON = json.JSONDecoder(
+    parse_constant=_no_such_number, parse_float=_finite, object_pairs_hook=_each_once
+)
+
+
 def _receipt(document: Fields) -> Receipt:
     task = document.text("task_path")
     for name, segment in zip(("usecase", "package", "task_name"), task.split("/"), strict=False):
@@ -144,7 +157,7 @@ def _receipt(document: Fields) -> Receipt:
         variables=document.scalars("variables"),
         window=_window(document.optional("window")),
         triggered_by=_triggered_by(document.optional("triggered_by")),
-        orchestrator=_orchestrator(document.optional("orchestrator")),
+        orchestrator=orchestrator_of(document.optional("orchestrator")),
         heartbeat_at=document.optional_instant("heartbeat_at"),
         heartbeat_every=None if every is None else timedelta(seconds=every),
         inputs=tuple(_step(step, "input") for step in document.each("inputs")),
@@ -196,7 +209,12 @@ def _triggered_by(trigger: Fields | None) -> TriggeredBy | None:
     )
 
 
-def _orchestrator(scheduler: Fields | None) -> Orchestrator | None:
+def orchestrator_of(scheduler: Fields | None) -> Orchestrator | None:
+    """The scheduler's names for an attempt.
+
+    Raises:
+        WrongFieldError: a field of it is missing, or of another type.
+    """
     if scheduler is None:
         return None
     return Orchestrator(

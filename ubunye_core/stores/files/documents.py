@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ubunye_core.codec import MAX_RECEIPT_BYTES, decode
+from ubunye_core.codec import MAX_RECEIPT_BYTES, Brief, decode, decode_briefly
 from ubunye_core.errors import BadReceiptError
 from ubunye_core.receipt import Receipt
 from ubunye_core.stores.atomic import read_with_stat
@@ -21,8 +21,13 @@ def read(path: str, task: str) -> tuple[Receipt, os.stat_result]:
         FileNotFoundError: there is none.
         BadReceiptError: it cannot be read, or is not the receipt that its place says.
     """
+    document, found = _content(path)
+    return of_document(document, path, task), found
+
+
+def _content(path: str) -> tuple[bytes, os.stat_result]:
     try:
-        document, found = read_with_stat(path, at_most=MAX_RECEIPT_BYTES)
+        return read_with_stat(path, at_most=MAX_RECEIPT_BYTES)
     except (FileNotFoundError, NotADirectoryError) as error:
         if os.path.islink(path):
             raise BadReceiptError(printable(path), "it is a link to nothing") from None
@@ -30,7 +35,6 @@ def read(path: str, task: str) -> tuple[Receipt, os.stat_result]:
     except OSError as error:
         why = error.strerror or type(error).__name__
         raise BadReceiptError(printable(path), why) from error
-    return of_document(document, path, task), found
 
 
 def look(path: str, task: str) -> tuple[Receipt | Unreadable | None, os.stat_result | None]:
@@ -44,6 +48,21 @@ def look(path: str, task: str) -> tuple[Receipt | Unreadable | None, os.stat_res
         return Unreadable.of(error, task=task, run_id=name), None
 
 
+def look_briefly(
+    path: str, task: str, run_id: str
+) -> tuple[Brief | Receipt | Unreadable | None, os.stat_result | None]:
+    """``look``, for the run whose name the file bears: a success mostly in brief."""
+    try:
+        document, found = _content(path)
+        where = printable(path)
+        seen = decode_briefly(document, where=where, task=task, run_id=run_id)
+        return seen if isinstance(seen, Brief) else _placed(seen, path, where, task), found
+    except FileNotFoundError:
+        return None, None
+    except BadReceiptError as error:
+        return Unreadable.of(error, task=task, run_id=run_id), None
+
+
 def of_document(document: bytes, path: Path | str, task: str) -> Receipt:
     """The receipt that a document at this place holds.
 
@@ -51,7 +70,11 @@ def of_document(document: bytes, path: Path | str, task: str) -> Receipt:
         BadReceiptError: it is none, or that of another place.
     """
     where = printable(path)
-    receipt = decode(document, where=where)
+    return _placed(decode(document, where=where), path, where, task)
+
+
+def _placed(receipt: Receipt, path: Path | str, where: str, task: str) -> Receipt:
+    """A receipt that stands where it belongs."""
     if receipt.run_id != os.path.basename(path).removesuffix(SUFFIX):
         raise BadReceiptError(where, "its name is not the run id that stands in it")
     if receipt.task != task:

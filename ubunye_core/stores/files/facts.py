@@ -11,10 +11,11 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
+from ubunye_core.codec import Brief
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.atomic import read_regular
 from ubunye_core.stores.files.hints import TICK_SECONDS, Hints
-from ubunye_core.stores.files.lines import OF_STATUS, Fact, bodies, fact_of, stamp
+from ubunye_core.stores.files.lines import OF_STATUS, Fact, bodies, fact_of, fact_of_success, stamp
 from ubunye_core.stores.files.place import SUFFIX, Place
 
 MOST_REMEMBERED = 200_000
@@ -79,12 +80,21 @@ class TaskFacts:
 
     def learn(self, receipt: Receipt, found: os.stat_result) -> None:
         """Remember a receipt that was read, if its run has ended."""
-        age = time.time() - found.st_mtime
-        if not receipt.status.is_final or -TICK_SECONDS < age < TICK_SECONDS:
-            return
-        known = self.get(receipt.run_id)
-        if known is None or not known.is_of(found):
+        if receipt.status.is_final and self._is_news(receipt.run_id, found):
             self._remember(receipt.run_id, fact_of(receipt, found).text)
+
+    def learn_success(self, run_id: str, run: Brief, found: os.stat_result) -> None:
+        """Remember a success that was read in brief."""
+        if self._is_news(run_id, found):
+            self._remember(run_id, fact_of_success(run, found).text)
+
+    def _is_news(self, run_id: str, found: os.stat_result) -> bool:
+        """Whether a file that was read is to be remembered: its date will tell when it changes."""
+        age = time.time() - found.st_mtime
+        if -TICK_SECONDS < age < TICK_SECONDS:
+            return False
+        known = self.get(run_id)
+        return known is None or not known.is_of(found)
 
     def load(self, segments: int | None = None) -> bool:
         """Read what has been added to the newest segments of the hints; None means all.

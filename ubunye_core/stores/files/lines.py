@@ -9,13 +9,14 @@ that a run has begun, ``N`` that it is known.
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from json.encoder import encode_basestring_ascii
 from zlib import crc32
 
-from ubunye_core.batch import Batch, comparable
+from ubunye_core.batch import NOT_IN_BATCH, Batch, Scalar, comparable
+from ubunye_core.codec import Brief
 from ubunye_core.masking import MASK, comparable_value
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.capabilities import Settled
@@ -35,7 +36,9 @@ _STATUS_OF = {text: each for each, text in OF_STATUS.items()}
 
 
 def _short(*parts: str | None) -> str:
-    text = json.dumps(parts)
+    # As json.dumps writes the list, which makes itself an encoder for each.
+    texts = ("null" if part is None else encode_basestring_ascii(part) for part in parts)
+    text = f"[{', '.join(texts)}]"
     return hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
 
 
@@ -66,12 +69,16 @@ class Keys:
     @classmethod
     def of(cls, receipt: Receipt) -> Keys:
         """The keys of a receipt. What is masked is equal to nothing, so it has none."""
-        texts = comparable(receipt.variables)
-        known = ((name, text) for name, text in sorted(texts.items()) if text != MASK)
-        attempt = receipt.orchestrator
+        return cls.of_run(receipt.variables, receipt.orchestrator)
+
+    @classmethod
+    def of_run(cls, variables: Mapping[str, Scalar], attempt: Orchestrator | None) -> Keys:
+        """The keys of a run with these variables."""
+        texts = sorted(comparable(variables).items())
+        batch = Batch(tuple((name, text) for name, text in texts if name not in NOT_IN_BATCH))
         return cls(
-            batch=batch_key(receipt.batch),
-            variables=tuple(variable_key(name, text) for name, text in known),
+            batch=batch_key(batch),
+            variables=tuple(variable_key(*known) for known in texts if known[1] != MASK),
             attempt=None if attempt is None else attempt_key(attempt),
         )
 
@@ -110,18 +117,31 @@ def begun_line(receipt: Receipt) -> bytes:
 
 def ended_line(receipt: Receipt, keys: Keys, found: os.stat_result) -> bytes:
     """How a run ended whose file the system describes so."""
-    window, rows = receipt.window, rows_of(receipt)
-    parts = (
-        receipt.run_id,
-        stamp(found).decode(),
-        _LETTERS[receipt.status],
+    window = receipt.window
+    text = _fact(
+        found,
+        receipt.status,
         microseconds(receipt.started_at),
         microseconds(receipt.finished_at),
-        "-" if window is None else f"{microseconds(window.start)}/{microseconds(window.end)}",
-        "-" if rows is None else rows,
+        None if window is None else (microseconds(window.start), microseconds(window.end)),
+        rows_of(receipt),
         keys,
     )
-    return sealed(" ".join(("T", *map(str, parts))))
+    return sealed(f"T {receipt.run_id} {text}")
+
+
+def _fact(
+    found: os.stat_result,
+    status: Status,
+    started: int,
+    finished: int,
+    window: tuple[int, int] | None,
+    rows: int | None,
+    keys: Keys,
+) -> str:
+    span = "-" if window is None else f"{window[0]}/{window[1]}"
+    wrote = "-" if rows is None else rows
+    return f"{stamp(found).decode()} {_LETTERS[status]} {started} {finished} {span} {wrote} {keys}"
 
 
 def bodies(data: bytes) -> Iterator[bytes | None]:
@@ -189,3 +209,10 @@ def fact_of(receipt: Receipt, found: os.stat_result) -> Fact:
     """What is known of a run that has ended, from its receipt."""
     line = ended_line(receipt, Keys.of(receipt), found)
     return Fact(line.rpartition(b" ")[0].split(b" ", 2)[2])
+
+
+def fact_of_success(run: Brief, found: os.stat_result) -> Fact:
+    """What is known of a success, as ``fact_of`` tells it from the whole receipt."""
+    keys = Keys.of_run(run.variables, run.attempt)
+    text = _fact(found, Status.SUCCESS, run.started, run.ended, run.window, run.rows, keys)
+    return Fact(text.encode("ascii"))

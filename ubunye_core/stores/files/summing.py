@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import cached_property
 
+from ubunye_core.codec import Brief
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.stores.files.documents import look
+from ubunye_core.stores.files.documents import look, look_briefly
 from ubunye_core.stores.files.facts import TaskFacts
 from ubunye_core.stores.files.hints import Hints
 from ubunye_core.stores.files.lines import OF_STATUS, Fact, variable_key
@@ -42,7 +43,16 @@ def summaries(task: str, asked: Summed, place: Place, facts: TaskFacts) -> Summa
                 if told.started >= since:
                     successes.append(told)
                 continue
-        seen, described = look(f"{hints.folder}/{name}", task)
+        seen, described = look_briefly(f"{hints.folder}/{name}", task, run_id)
+        if isinstance(seen, Brief):
+            if described is not None:
+                facts.learn_success(run_id, seen, described)
+            success = short.of_brief(run_id, seen)
+            if success is not None:
+                if success.started >= since:
+                    successes.append(success)
+                continue
+            seen, described = look(f"{hints.folder}/{name}", task)
         if isinstance(seen, Unreadable):
             if could_be_since(seen, asked.since):
                 unreadable.append(seen)
@@ -98,6 +108,15 @@ class _Short:
             named = self._named(parts[8])
         rows = None if parts[7] == b"-" else int(parts[7])
         return Success(started, run_id, ended, first, last, named, rows)
+
+    def of_brief(self, run_id: str, run: Brief) -> Success | None:
+        """A success that was read, in short; None where it has to be told whole."""
+        if run.ended > self._until or run.started > self._until:
+            return None
+        if run.window is None:
+            named = self._asked.named(run.variables) if self._asked.variables else ()
+            return Success(run.started, run_id, run.ended, named=named, rows=run.rows)
+        return Success(run.started, run_id, run.ended, *run.window, (), run.rows)
 
     def _named(self, keys: bytes) -> tuple[Named, ...]:
         known = keys.partition(b"@")[0].split(b":")[1:]
