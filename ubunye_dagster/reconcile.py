@@ -106,7 +106,9 @@ class _Tick:
 
     ended: list[str] = field(default_factory=list)
     unknown: list[str] = field(default_factory=list)
-    """Runs that this Dagster does not know."""
+    """Runs that this Dagster does not know, and that do not say whose they are."""
+    of_others: int = 0
+    """How many runs say that they are of another Dagster."""
     alive: list[str] = field(default_factory=list)
     """Runs that Dagster says are over, and that still show signs of life."""
     failed: list[str] = field(default_factory=list)
@@ -125,9 +127,8 @@ class _Tick:
             yield f"Over by Dagster's word, but they show signs of life: {_named(self.alive)}."
         if self.unknown:
             yield (
-                f"Left alone, as this Dagster does not know them: {_named(self.unknown)}. They are "
-                f"of another one, or were recorded without its id; or end them by hand: "
-                f"ubunye-runs close."
+                f"Left alone, as this Dagster does not know them, and they do not say of which one "
+                f"they are: {_named(self.unknown)}. If they are dead: ubunye-runs close."
             )
         if not self.is_whole:
             yield "More follow at the next ticks."
@@ -155,8 +156,10 @@ class _Look:
         notes = list(tick.notes())
         for note in notes:
             context.log.warning(note)
-        ended = f"Ended as interrupted: {', '.join(tick.ended)}." if tick.ended else ""
-        said = [each for each in (ended, *notes) if each] or ["No receipt is to be ended."]
+        said = [f"Ended as interrupted: {', '.join(tick.ended)}."] if tick.ended else []
+        said = [*said, *notes] or ["No receipt is to be ended."]
+        if tick.of_others:
+            said.append(f"{tick.of_others} running of another Dagster.")
         return dg.SensorResult(skip_reason=" ".join(said), cursor=_written(last))
 
     def _running(
@@ -194,7 +197,10 @@ class _Look:
     ) -> None:
         shown = f"{receipt.task} {receipt.run_id}"
         if not dagster.may_judge(receipt):
-            tick.unknown.append(shown)
+            if INSTANCE in _ids(receipt):
+                tick.of_others += 1
+            else:
+                tick.unknown.append(shown)
             return
         ended = dagster.end_of(receipt)
         if ended is None:
