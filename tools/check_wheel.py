@@ -85,7 +85,33 @@ def dagster() -> None:
     from ubunye_dagster import ReceiptStoreResource  # noqa: F401
 
 
-EXTRAS = {"arrow": arrow, "pandas": pandas, "airflow": airflow, "dagster": dagster}
+def web() -> None:
+    """The pages are made, so templates and style sheet are shipped."""
+    import asyncio
+
+    from ubunye_core.web import create_app
+
+    app = create_app("memory://wheel")
+
+    async def ask(path: str) -> bytes:
+        sent: list[dict[str, object]] = []
+
+        async def receive() -> dict[str, object]:
+            return {"type": "http.request"}
+
+        async def send(message: dict[str, object]) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "GET", "path": path, "query_string": b"", "headers": []}
+        await app(scope, receive, send)
+        check(sent[0]["status"] == 200, f"{path} answers {sent[0]['status']}")
+        return b"".join(bytes(each.get("body", b"")) for each in sent)  # type: ignore[arg-type]
+
+    check(b"no receipts yet" in asyncio.run(ask("/")), "the page of an empty store does not say so")
+    check(b"--paper" in asyncio.run(ask("/static/style.css")), "there is no style sheet")
+
+
+EXTRAS = {"arrow": arrow, "pandas": pandas, "airflow": airflow, "dagster": dagster, "web": web}
 
 
 if __name__ == "__main__":

@@ -32,9 +32,11 @@ install_with arrow "[arrow]" "${locked[@]}"
 prove arrow arrow
 install_with pandas "[pandas]" "${locked[@]}"
 prove pandas arrow pandas
+install_with web "[web]" "${locked[@]}"
+prove web web
 # Both schedulers together, as their users have them: with byte code, or their imports take minutes.
 install_with all "[all]" --compile-bytecode "${locked[@]}"
-prove all arrow pandas airflow dagster
+prove all arrow pandas airflow dagster web
 # The oldest versions we say we support, so that the lower bounds are true.
 install_with oldest "" --resolution lowest-direct
 prove oldest

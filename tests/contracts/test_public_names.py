@@ -8,7 +8,7 @@ import inspect
 import pytest
 
 DOORS = (
-    *("ubunye_core", "ubunye_core.stores", "ubunye_core.testing"),
+    *("ubunye_core", "ubunye_core.stores", "ubunye_core.testing", "ubunye_core.web"),
     *("ubunye_airflow", "ubunye_dagster"),
 )
 
