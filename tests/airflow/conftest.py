@@ -117,7 +117,7 @@ class TellingSensor(UpstreamReceiptSensor):
             raise
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def run_dag(airflow_db: None) -> RunDag:
     """Run a DAG to its end: ``dag.test()``, and how each task has ended."""
     from airflow import settings
