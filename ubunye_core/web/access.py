@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 
-from ubunye_core.errors import ReceiptNotFoundError, StoreUnavailableError
+from ubunye_core.errors import BadReceiptError, ReceiptNotFoundError, StoreUnavailableError
 from ubunye_core.receipt import Orchestrator, Receipt, Status
-from ubunye_core.stores import Found, ReceiptStore, select
+from ubunye_core.stores import Found, ReceiptStore, Settled, select
 
 Sees = Callable[[Receipt], bool]
 """Whether a receipt may be seen."""
@@ -71,6 +71,22 @@ class SeenStore:
         """The receipts of a scheduler's attempt that may be seen."""
         found = runs_of_attempt(self._store, task, attempt) if self.knows(task) else Found()
         return Found(filter(self._sees, found))
+
+    def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
+        """Of the tasks whose newest run may be seen, how that stands, where the store tells it.
+
+        Runs that may not be seen and say ``running`` are among its open ones: health looks closer.
+        """
+        tell: Callable[[Sequence[str]], Mapping[str, Settled]] | None
+        tell = getattr(self._store, "settled", None)
+        told = {} if tell is None else tell(tasks)
+        return {task: last for task, last in told.items() if self._may_see(task, last.run_id)}
+
+    def _may_see(self, task: str, run_id: str) -> bool:
+        try:
+            return self._sees(self._store.load(task, run_id))
+        except (ReceiptNotFoundError, BadReceiptError):
+            return False
 
     def list_runs(self, task: str, n: int = 20) -> Found:
         """The newest ``n`` receipts of a task that may be seen."""

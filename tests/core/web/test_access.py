@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import random
+import uuid
+from datetime import UTC, datetime
+
 import pytest
 
-from tests.core.web.conftest import CALC, client, read
-from ubunye_core import Orchestrator, ReceiptNotFoundError, StoreUnavailableError
+from tests.core.web.conftest import CALC, NOW, client, read
+from ubunye_core import (
+    Orchestrator,
+    ReceiptNotFoundError,
+    StoreUnavailableError,
+    job_health,
+    open_store,
+)
 from ubunye_core.web import tasks
 from ubunye_core.web.access import SeenStore
 
@@ -153,6 +163,45 @@ def test_older_runs_of_mine_are_found_among_many_of_theirs(keep, store):
     assert [run.run_id for run in seen.list_runs(CALC, 3)] == ["r-10", "r-20", "r-30"]
     assert len(seen.search(CALC)) == 6
     assert len(seen.list_runs(CALC, 50)) == 6
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_health_is_that_of_a_store_with_nothing_but_what_is_seen(keep, store, seed):
+    chosen = random.Random(seed)
+    only = open_store(f"memory://{uuid.uuid4()}")
+    for hour in range(chosen.randint(1, 9)):
+        dag = chosen.choice(("mine", "mine", "theirs"))
+        status = chosen.choice(("success", "success", "error", "running", "skipped"))
+        receipt = keep(status, hours_ago=20 - hour, orchestrator=of(dag))
+        if sees(receipt):
+            only.save(receipt)
+    # What a store tells at once is asked for only at the clock's own time.
+    at = chosen.choice((NOW, datetime.now(UTC)))
+    asked = {"now": at, "stuck_after": "3h", "max_age": chosen.choice((None, "12h"))}
+    seen, whole = (job_health(CALC, store=each, **asked) for each in (SeenStore(store, sees), only))
+    assert seen.tasks == whole.tasks
+
+
+def test_a_task_that_is_well_costs_a_look_at_one_run(keep, store):
+    for hour in range(30):
+        keep(orchestrator=of("mine"), hours_ago=hour + 1)
+    looked = []
+
+    class Told:
+        def __getattr__(self, name):
+            return getattr(store, name)
+
+        def list_runs(self, task, n=20):
+            looked.append(n)
+            return store.list_runs(task, n)
+
+        def search(self, *args, **kwargs):
+            raise AssertionError("it was searched")
+
+    seen = SeenStore(Told(), sees)
+    assert seen.knows(CALC)
+    assert job_health(CALC, store=seen)
+    assert looked == [1]
 
 
 def test_a_view_refuses_what_it_cannot_keep_to(keep, store):
