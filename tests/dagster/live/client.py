@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ubunye_dagster.receipt_events import RECEIPT
+
 REPOSITORY = "__repository__"
 FINISHED = ("SUCCESS", "FAILURE", "CANCELED")
 
@@ -218,6 +220,30 @@ class Client:
             if each["status"] != "STARTED"
         ]
         return sorted(seen, key=lambda each: each.number)
+
+    def last_tick(self, location: str, sensor: str) -> int:
+        """The number of its last evaluation that has ended; 0 before the first."""
+        return max((tick.number for tick in self.ticks(location, sensor)), default=0)
+
+    def reported(self, asset: str) -> dict[str, list[str]]:
+        """The ids of the receipts that were reported of an asset, the newest event first."""
+        found = self.ask(
+            """query ($k: AssetKeyInput!) { assetNodeOrError(assetKey: $k) { ... on AssetNode {
+                assetMaterializations { metadataEntries { ...text } }
+                assetObservations { metadataEntries { ...text } }
+            } } }
+            fragment text on MetadataEntry { label ... on TextMetadataEntry { text } }""",
+            k={"path": asset.split("/")},
+        )["assetNodeOrError"]
+        return {
+            kind: [
+                each["text"]
+                for event in events
+                for each in event["metadataEntries"]
+                if each["label"] == RECEIPT
+            ]
+            for kind, events in found.items()
+        }
 
     def check(self, asset: str, name: str) -> dict[str, Any]:
         """How a check of an asset stood when it last ran: status, success, description."""

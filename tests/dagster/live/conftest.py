@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.dagster.live.client import Client, RunSeen
+from tests.dagster.live.client import Client, RunSeen, TickSeen
 from tests.dagster.live.server import PYTHON, DagsterDev, until
 from ubunye_core import ReceiptStore, open_store, record_run
 
@@ -77,6 +77,16 @@ def succeed(store: ReceiptStore) -> Succeed:
             pass
 
     return run
+
+
+def two_ticks_after(client: Client, location: str, sensor: str, number: int) -> list[TickSeen]:
+    """The ticks of a sensor after this one, once two have ended: the second began after it, too."""
+
+    def found() -> list[TickSeen]:
+        return [tick for tick in client.ticks(location, sensor) if tick.number > number]
+
+    until(lambda: len(found()) >= 2, within=A_WHILE, what=f"more ticks of {sensor}")
+    return found()
 
 
 def finished(client: Client, run_id: str) -> RunSeen:

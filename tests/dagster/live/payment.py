@@ -7,6 +7,7 @@ import dagster as dg
 from ubunye_dagster import (
     ReceiptStoreResource,
     build_health_checks,
+    build_receipt_catalog_sensor,
     build_upstream_checks,
     build_upstream_receipt_sensor,
     define_gated_job,
@@ -19,6 +20,7 @@ monthly = dg.MonthlyPartitionsDefinition("2024-01-01", end_date="2025-01-01")
 month = {"month": partition_format("%Y-%m")}
 calculated = dg.AssetSpec(["pay", "monthly", "calc"], partitions_def=monthly)
 rates = dg.AssetSpec(["pay", "daily", "rates"])
+news = dg.AssetSpec(["news", "daily", "letter"])
 
 
 @dg.asset(key=["pay", "monthly", "send"], partitions_def=monthly, deps=[calculated])
@@ -33,7 +35,7 @@ health = build_health_checks(["pay/daily/rates"], max_age="1h")
 pay = define_gated_job("pay", [send], checks)
 
 defs = dg.Definitions(
-    assets=[calculated, rates, send],
+    assets=[calculated, rates, news, send],
     asset_checks=[*checks, *health],
     jobs=[pay, dg.define_asset_job("health", dg.AssetSelection.checks(*health))],
     sensors=[
@@ -44,7 +46,10 @@ defs = dg.Definitions(
             variables=month,
             job=pay,
             minimum_interval_seconds=2,
-        )
+        ),
+        build_receipt_catalog_sensor(
+            "news_to_catalog", "news/daily/letter", minimum_interval_seconds=2
+        ),
     ],
     resources={"receipts": ReceiptStoreResource()},
     executor=dg.in_process_executor,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.dagster.live.client import Client, RunSeen
-from tests.dagster.live.conftest import A_WHILE, Succeed, finished
+from tests.dagster.live.conftest import A_WHILE, Succeed, finished, two_ticks_after
 from tests.dagster.live.server import until
 from ubunye_core import ReceiptStore, Status
 
@@ -28,13 +28,8 @@ def test_the_days_that_were_missed_are_launched_oldest_first_and_no_other(
     )
     for run in launched():
         assert finished(client, run.run_id).status == "SUCCESS"
-    done = client.ticks(*SENSOR)[-1].number
-    until(
-        lambda: client.ticks(*SENSOR)[-1].number > done + 1,
-        within=A_WHILE,
-        what="two more ticks of the sensor",
-    )
-    assert client.ticks(*SENSOR)[-1].run_keys == ()
+    later = two_ticks_after(client, *SENSOR, client.last_tick(*SENSOR))
+    assert later[-1].run_keys == ()
     assert [run.partition for run in launched()] == ["2024-10-02", "2024-10-04"]
     days = {each.variables["day"]: each.status for each in store.list_runs(TASK)}
     assert days == {f"2024-10-0{number}": Status.SUCCESS for number in range(1, 5)}
