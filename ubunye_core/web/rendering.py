@@ -43,6 +43,7 @@ _ENVIRONMENT = Environment(
 )
 _ENVIRONMENT.filters |= {
     "ago": shown.ago,
+    "brief": shown.brief,
     "masked": masked_text,
     "moment": _moment,
     "period": shown.period,

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 
-from ubunye_core.batch import shown
+from ubunye_core.batch import Scalar
 from ubunye_core.codec import as_json
 from ubunye_core.receipt import Counts, Expectation, Json, Orchestrator, Receipt, Step, TriggeredBy
 from ubunye_core.times import LONGEST, in_iso, in_words
 
 MOST_ROWS = 500
 """So many inputs, outputs and the like are shown of one receipt; the JSON has all."""
+LONGEST_IN_A_LIST = 300
 MOST_JSON = 500_000
 """A receipt with more characters than this as JSON is not shown so."""
 
@@ -69,7 +70,7 @@ def tables(receipt: Receipt) -> list[Rows]:
             ("step", "took"),
             [(each.step, f"{each.seconds:g} s") for each in receipt.timings],
         ),
-        Rows.of("Environment", ("name", "value"), list(flat(dict(receipt.environment or {})))),
+        Rows.of("Environment", ("name", "value"), _environment(receipt)),
         Rows.of("Fields that this version does not know", ("field", "value"), _unknown(receipt)),
     )
     return [table for table in found if table.lines]
@@ -121,6 +122,11 @@ def period(receipt: Receipt) -> str:
     return f"{in_iso(window.start)} to {in_iso(window.end)}{zone}"
 
 
+def brief(text: str) -> str:
+    """A text for a line of a list; its receipt's own page has it in full."""
+    return text if len(text) <= LONGEST_IN_A_LIST else f"{text[: LONGEST_IN_A_LIST - 1]}…"
+
+
 def flat(value: Json, place: str = "") -> Iterator[tuple[str, str]]:
     """Every value of a document, by its place: ``inputs[0].rows``."""
     if isinstance(value, dict) and value:
@@ -150,9 +156,11 @@ def ago(moment: datetime | None, now: datetime) -> str:
 def _facts(receipt: Receipt) -> Iterator[Fact]:
     orchestrator = receipt.orchestrator
     yield Fact("ended by", receipt.ended_by or "")
-    yield Fact("batch", str(receipt.batch) if receipt.batch else "none named")
-    rest = {n: str(v) for n, v in receipt.variables.items() if n not in receipt.batch.names}
-    yield Fact("not in batch", shown(rest) if rest else "")
+    batch = receipt.batch
+    yield Fact("batch", _texts(batch.as_dict()) or "none named")
+    yield Fact(
+        "not in batch", _texts({n: v for n, v in receipt.variables.items() if n not in batch.names})
+    )
     yield Fact("window", period(receipt) or "none")
     yield Fact("started", in_iso(receipt.started_at))
     yield Fact("ended", "" if receipt.ended_at is None else in_iso(receipt.ended_at))
@@ -173,6 +181,11 @@ def _facts(receipt: Receipt) -> Iterator[Fact]:
     yield Fact("environment hash", receipt.environment_hash or "", is_code=True)
     recorder = receipt.recorder
     yield Fact("recorded by", "" if recorder is None else f"{recorder.name} {recorder.version}")
+
+
+def _texts(variables: Mapping[str, Scalar]) -> str:
+    """Variables in full."""
+    return ", ".join(f"{name}={value}" for name, value in sorted(variables.items()))
 
 
 def _scheduler(scheduler: Orchestrator | None) -> str:
@@ -213,6 +226,10 @@ def _steps(title: str, steps: Sequence[Step]) -> Rows:
             for step in steps
         ],
     )
+
+
+def _environment(receipt: Receipt) -> list[tuple[str, str]]:
+    return list(flat(dict(receipt.environment))) if receipt.environment else []
 
 
 def _expectations(rules: Sequence[Expectation]) -> list[tuple[str, ...]]:

@@ -84,6 +84,15 @@ def test_everything_that_a_receipt_says_is_on_its_page(look, keep):
     assert "https://a.example/x" in seen.links
 
 
+def test_what_a_receipt_does_not_say_has_no_place_on_its_page(look, keep):
+    keep(variables={"note": "x" * 500, "mode": "full"})
+    seen = look(RUN)
+    for title in ("Environment", "Inputs", "Upstreams", "Timings", "does not know"):
+        assert title not in seen.text
+    assert f"batch note={'x' * 500}" in seen.text  # in full
+    assert "not in batch mode=full" in seen.text
+
+
 def test_the_whole_receipt_is_there_as_json(look, keep):
     keep(**EVERYTHING)
     html = look(RUN).html

@@ -87,6 +87,13 @@ def test_an_unknown_task_is_not_found_and_near_names_are_offered(look, keep):
     assert f"Did you mean {CALC}?" in seen.text
 
 
+def test_a_long_error_is_cut_in_the_list_and_whole_on_its_own_page(look, keep):
+    keep("error", error="ValueError: " + "x" * 5000)
+    assert "x" * 5000 not in look(TASK).html.split("<table", 1)[1]
+    assert "x" * 250 in look(TASK).html
+    assert "x" * 5000 in look(f"{TASK}/run/r-1").html
+
+
 @pytest.mark.parametrize(
     ("path", "status"),
     [
