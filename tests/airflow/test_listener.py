@@ -31,7 +31,7 @@ def listener(monkeypatch: pytest.MonkeyPatch, store_url: str) -> Iterator[None]:
     get_listener_manager()
     monkeypatch.setenv(f"{OPTION}LISTENER", "True")
     monkeypatch.setenv(f"{OPTION}STORE", store_url)
-    manager, (hooks,) = get_listener_manager(), ReceiptListenerPlugin().listeners
+    manager, (hooks, _) = get_listener_manager(), ReceiptListenerPlugin().listeners
     manager.add_listener(hooks)
     yield
     manager.pm.unregister(hooks)

@@ -69,7 +69,7 @@ def test_a_dag_that_ends_from_its_trigger_is_read_only_where_the_listener_is_off
     assert ReceiptListenerPlugin().listeners == []
     DagBag(dag_folder="/dev/null").bag_dag(dag)
     monkeypatch.setenv("AIRFLOW__UBUNYE_RECEIPTS__LISTENER", "True")
-    (hooks,) = ReceiptListenerPlugin().listeners
+    hooks, _ = ReceiptListenerPlugin().listeners
     get_listener_manager().add_listener(hooks)
     try:
         with pytest.raises(AirflowClusterPolicyError, match="end_from_trigger"):

@@ -19,6 +19,6 @@ class ReceiptListenerPlugin(AirflowPlugin):
     def __init__(self) -> None:
         self.listeners = []
         if conf.getboolean(SECTION, "listener", fallback=False):
-            from ubunye_airflow.listener import hooks
+            from ubunye_airflow.listener import dagruns, hooks
 
-            self.listeners = [hooks]
+            self.listeners = [hooks, dagruns]
