@@ -5,17 +5,20 @@ from __future__ import annotations
 import threading
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from airflow.listeners import hookimpl
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
 from airflow.sdk import DAG, BaseOperator, BaseSensorOperator, task
+from airflow.sdk.listener import get_listener_manager
 
 from tests.airflow.conftest import CALC, RunDag
 from tests.airflow.test_listener import CONF, MONTH, OPTION, listener, the_receipt
 from ubunye_airflow import receipts
-from ubunye_airflow.listener import inside
+from ubunye_airflow.listener import hooks, inside
 from ubunye_core import Found, Receipt, ReceiptStore, Status
 
 __all__ = ["listener"]
@@ -131,7 +134,7 @@ def test_a_wrong_configuration_is_a_line_in_the_log(
     if option != "STORE":
         dag.get_task("calc").params = {}  # the mapping is asked next
     assert run_dag(dag, CONF).state == "success"
-    assert [why in each for each in warnings_of(caplog)] == [True]
+    assert [why in each for each in warnings_of(caplog)] == [True, True]  # one for each hook
     assert not store.search()
 
 
@@ -235,3 +238,50 @@ def test_what_satisfied_the_gate_upstream_is_pinned(
     assert run_dag(dag, CONF).state == "success"
     (pin,) = the_receipt(store, "pay/monthly/send").upstreams
     assert (pin.task, pin.run_id) == (CALC, "r-1")
+
+
+def test_a_failure_that_airflow_does_not_explain_is_no_success(
+    listener: None, store: ReceiptStore, run_dag: RunDag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = hooks.on_task_instance_failed
+    unexplained = hookimpl(
+        lambda previous_state, task_instance: told(previous_state, task_instance, None)
+    )
+    manager = get_listener_manager()
+    manager.pm.unregister(hooks)
+    kept = SimpleNamespace(
+        on_task_instance_running=hooks.on_task_instance_running,
+        on_task_instance_failed=unexplained,
+    )
+    manager.add_listener(kept)
+    try:
+        run_dag(calc_dag("unexplained", bash_command="false"), CONF)
+    finally:
+        manager.pm.unregister(kept)
+        manager.add_listener(hooks)
+    found = the_receipt(store)
+    assert (found.status, found.error) == (
+        Status.ERROR,
+        "AirflowException: The task failed; Airflow does not say why.",
+    )
+
+
+class Faulty:
+    """Somebody else's listener."""
+
+    @hookimpl
+    def on_task_instance_running(self, previous_state: Any, task_instance: Any) -> None:
+        raise RuntimeError("a fault of somebody else's")
+
+
+def test_a_success_is_on_record_though_another_listener_kept_its_start_from_us(
+    listener: None, store: ReceiptStore, run_dag: RunDag
+) -> None:
+    faulty = Faulty()
+    get_listener_manager().add_listener(faulty)  # the last to come is called first
+    try:
+        assert run_dag(calc_dag("kept_from_us"), CONF).state == "success"
+    finally:
+        get_listener_manager().pm.unregister(faulty)
+    found = the_receipt(store)
+    assert (found.status, dict(found.variables)) == (Status.SUCCESS, CONF)

@@ -7,12 +7,26 @@ process has died or a person sets a state, with a row of Airflow's database.
 from __future__ import annotations
 
 import logging
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from airflow.listeners import hookimpl
 
+from ubunye_airflow.listener.rules import Named, named
+
 log = logging.getLogger(__name__)
+
+
+@hookimpl
+def on_starting(component: Any) -> None:
+    """A process of Airflow's starts. Those that it forks for tasks are spared our imports."""
+
+    def work() -> None:
+        import ubunye_airflow.listener.inside  # noqa: F401
+
+    if not _is_of_a_task(component):
+        _safely(work, None)
 
 
 @hookimpl
@@ -20,12 +34,13 @@ def on_task_instance_running(previous_state: Any, task_instance: Any) -> None:
     """A task starts, or goes on after a deferral or a reschedule."""
 
     def work() -> None:
-        if _is_here(task_instance):
-            from ubunye_airflow.listener import inside
+        name = _recorded_from_here(task_instance)
+        if name is not None:
+            from ubunye_airflow.listener.inside import begin
 
-            inside.begin(task_instance)
+            begin(task_instance, name)
 
-    _safely(work, _what(task_instance))
+    _safely(work, task_instance)
 
 
 @hookimpl
@@ -51,20 +66,22 @@ def before_stopping(component: Any) -> None:
     """The process of a task stops. What is open then is deferred, or looks again later."""
 
     def work() -> None:
-        from ubunye_airflow.listener import inside
+        from ubunye_airflow.listener.inside import pause
 
-        inside.pause()
+        pause()
 
-    if type(component).__name__ == "TaskRunnerMarker":
-        _safely(work, "what was open")
+    if _is_of_a_task(component) and "ubunye_airflow.listener.inside" in sys.modules:
+        _safely(work, None)
 
 
 def _ended(ti: Any, previous_state: Any, state: str, error: Any = None) -> None:
     def work() -> None:
         if _is_here(ti):
-            from ubunye_airflow.listener import inside
+            name = _recorded_from_here(ti)
+            if name is not None:
+                from ubunye_airflow.listener.inside import end
 
-            inside.end(ti, error, skipped=state == "skipped")
+                end(ti, name, state, error)
             return
         from ubunye_airflow.listener.outside import died, set_by_hand
 
@@ -73,7 +90,15 @@ def _ended(ti: Any, previous_state: Any, state: str, error: Any = None) -> None:
         elif state == "failed":
             died(ti, error)
 
-    _safely(work, _what(ti))
+    _safely(work, ti)
+
+
+def _recorded_from_here(ti: Any) -> Named | None:
+    """The receipt task of a task that runs here and does not record itself."""
+    if not _is_here(ti):
+        return None
+    name = named(ti.dag_id, ti.task_id, ti.task)
+    return None if name is None or name.records_itself else name
 
 
 def _is_here(ti: Any) -> bool:
@@ -81,18 +106,23 @@ def _is_here(ti: Any) -> bool:
     return hasattr(ti, "get_template_context")
 
 
-def _safely(work: Callable[[], None], what: str) -> None:
+def _is_of_a_task(component: Any) -> bool:
+    return type(component).__name__ == "TaskRunnerMarker"
+
+
+def _safely(work: Callable[[], None], what: Any) -> None:
     try:
         work()
     except Exception as error:
         try:
             from ubunye_airflow.listener.background import told
 
-            log.warning("The receipt of %s is not recorded: %s", what, told(error))
+            log.warning("The receipt%s is not recorded: %s", _of(what), told(error))
         except Exception:  # not even that
             log.warning("A receipt is not recorded.")
 
 
-def _what(ti: Any) -> str:
-    row = getattr(ti, "__dict__", {})  # what is loaded
-    return f"{row.get('dag_id')}.{row.get('task_id')}"
+def _of(what: Any) -> str:
+    row = getattr(what, "__dict__", {})  # what is loaded
+    ids = [str(row[name]) for name in ("dag_id", "task_id") if name in row]
+    return f" of {'.'.join(ids)}" if ids else ""

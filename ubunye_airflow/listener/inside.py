@@ -15,7 +15,7 @@ from typing import Any
 from ubunye_airflow.circumstances import orchestrator, triggered_by, window
 from ubunye_airflow.compat import AirflowException, without_known_secrets
 from ubunye_airflow.listener.background import Background
-from ubunye_airflow.listener.rules import Named, named
+from ubunye_airflow.listener.rules import Named
 from ubunye_airflow.listener.store import listener_store
 from ubunye_airflow.recording import how_it_ended, take_pins
 from ubunye_airflow.variables import FOUND_NOTHING, is_template
@@ -46,52 +46,46 @@ class _Open:
     def enter(self) -> None:
         self.run = self.recording.__enter__()
 
-    def leave(self, error: BaseException | None, *, last_try: int | None = None) -> None:
-        if self.run is not None and last_try is not None:
-            self.run.attempts(at_most=last_try)
+    def leave(
+        self, error: BaseException | None, *, skipped: bool = False, last: int | None = None
+    ) -> None:
+        if self.run is not None and skipped:
+            self.run.skip("The task skipped itself.")  # Airflow does not tell a listener why
+        if self.run is not None and last is not None:
+            self.run.attempts(at_most=last)
         self.recording.__exit__(None if error is None else type(error), error, None)
-
-    def skip(self, reason: str) -> None:
-        if self.run is not None:
-            self.run.skip(reason)
-        self.leave(None)
 
 
 _open: dict[Key, _Open] = {}
 """What is being recorded in this process: one task, or those of a ``dag.test()`` in turn."""
 
 
-def begin(ti: Any) -> None:
+def begin(ti: Any, name: Named) -> None:
     """The task starts, or goes on: its receipt says ``running``. Waits for the store, a while."""
-    context = ti.get_template_context()
-    found = _recording(ti, context)
-    if found is None:
-        return
+    found = _recording(ti, name)
     _open[_key(ti)] = found
     background.do(found.what, found.enter, wait=WAIT_TO_BEGIN)
     has_gates = "ubunye_airflow.sensors" in sys.modules  # the DAG's file has been read here
     if found.run is not None and has_gates:
-        take_pins(found.run, context)
+        take_pins(found.run, ti.get_template_context())
 
 
-def end(ti: Any, error: object = None, *, skipped: bool = False) -> None:
-    """The task is over: its receipt says how."""
-    context = ti.get_template_context()
+def end(ti: Any, name: Named, state: str, error: object = None) -> None:
+    """The task is over: its receipt says how. ``state``: ``success``, ``skipped``, ``failed``."""
     found = _open.pop(_key(ti), None)
-    if found is None and error is not None:
-        found = _recording(ti, context)  # it failed before it began: a template of its arguments
-        if found is not None:
-            background.do(found.what, found.enter)
-    if found is None:
-        return
-    raised = _exception(error, context)
-    if skipped:
-        reason = "The task skipped itself." if raised is None else str(raised)
-        background.do(found.what, partial(found.skip, reason), wait=WAIT_TO_END)
-        return
-    is_final = str(getattr(ti.state, "value", ti.state)) == "failed"  # whatever tries are left
-    last = ti.try_number if raised is not None and is_final else None
-    background.do(found.what, partial(found.leave, raised, last_try=last), wait=WAIT_TO_END)
+    if found is None:  # it failed before it began, or another listener kept Airflow from saying so
+        found = _recording(ti, name)
+        background.do(found.what, found.enter)
+    match state:
+        case "success":
+            leave = partial(found.leave, None)
+        case "skipped":
+            leave = partial(found.leave, None, skipped=True)
+        case _:
+            is_final = str(getattr(ti.state, "value", ti.state)) == "failed"
+            # Airflow makes no other try then, whatever tries are left.
+            leave = partial(found.leave, _raised(error), last=ti.try_number if is_final else None)
+    background.do(found.what, leave, wait=WAIT_TO_END)
 
 
 def pause() -> None:
@@ -101,11 +95,9 @@ def pause() -> None:
         background.do(found.what, partial(found.leave, PausedError()), wait=WAIT_TO_BEGIN)
 
 
-def _recording(ti: Any, context: Mapping[str, Any]) -> _Open | None:
-    """A recording of this try; None where nothing names its receipt task, or it records itself."""
-    name = named(ti.dag_id, ti.task_id, ti.task)
-    if name is None or name.records_itself:
-        return None
+def _recording(ti: Any, name: Named) -> _Open:
+    """A recording of this try."""
+    context = ti.get_template_context()
     variables = rendered(name, ti.task, context)
     recording = record_run(
         name.task,
@@ -145,12 +137,11 @@ def _how_it_ended(error: BaseException) -> Status | None:
     return Status.RUNNING if isinstance(error, PausedError) else how_it_ended(error)
 
 
-def _exception(error: object, context: Mapping[str, Any]) -> BaseException | None:
-    """What the task has raised, as far as Airflow tells."""
-    found = error if error is not None else context.get("exception")
-    if found is None or isinstance(found, BaseException):
-        return found
-    return AirflowException(str(found))
+def _raised(error: object) -> BaseException:
+    """What a task that has failed has raised, as far as Airflow tells."""
+    if isinstance(error, BaseException):
+        return error
+    return AirflowException(str(error) if error else "The task failed; Airflow does not say why.")
 
 
 def _code(operator: Any) -> Path | None:
