@@ -2,29 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from airflow.sdk import DAG
 
 from tests.airflow.conftest import RunDag
+from tests.airflow.test_examples import EXAMPLES, example
 from ubunye_core import Receipt, ReceiptStore, Status
-
-EXAMPLES = Path(__file__).parents[2] / "example_dags"
-
-
-def example(name: str) -> DAG:
-    spec = importlib.util.spec_from_file_location(name, EXAMPLES / "airflow" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: DAG = module.dag
-    return found
 
 
 @pytest.fixture
