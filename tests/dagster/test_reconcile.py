@@ -1,103 +1,44 @@
 """A sensor ends the receipts of runs that died without a word."""
 
+# Fixtures are asked for by their names.
+# ruff: noqa: F401, F811
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
 import pytest
 
+from tests.dagster.reconciling import (
+    TASK,
+    Deleted,
+    Dies,
+    Tick,
+    dead,
+    deleted,
+    dies,
+    end_of,
+    tick,
+)
 from ubunye_core import (
-    ConfigError,
     Orchestrator,
     Receipt,
     ReceiptStore,
     Status,
-    StoreUnavailableError,
     Verdict,
     job_health,
     record_run,
 )
 from ubunye_dagster import (
     ReceiptStoreResource,
-    build_reconcile_sensor,
     compat,
     partition_key,
     reconcile,
     recorded,
 )
-
-TASK = "pay/monthly/calc"
-Tick = Callable[..., Any]
-Dies = Callable[..., Receipt]
-
-
-@pytest.fixture
-def tick(receipts: Any, instance: dg.DagsterInstance) -> Tick:
-    """Evaluate the sensor once."""
-
-    def evaluate(
-        cursor: str | None = None,
-        *,
-        resources: Any = receipts,
-        at: dg.DagsterInstance = instance,
-        **arguments: Any,
-    ) -> Any:
-        sensor = build_reconcile_sensor("ended", **arguments)
-        context = dg.build_sensor_context(instance=at, cursor=cursor, resources=resources)
-        return sensor.evaluate_tick(context)
-
-    return evaluate
-
-
-class DeadProcess(ReceiptStoreResource):
-    """What a process that is killed writes: no end."""
-
-    def get_store(self) -> Any:
-        return WithoutEnds(super().get_store())
-
-
-class WithoutEnds:
-    def __init__(self, store: ReceiptStore) -> None:
-        self._store = store
-
-    def save(self, receipt: Receipt) -> None:
-        if not receipt.status.is_final:
-            self._store.save(receipt)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
-
-
-@pytest.fixture
-def dead(url: str) -> dict[str, Any]:
-    return {"receipts": DeadProcess(url=url)}
-
-
-@pytest.fixture
-def dies(dead: Any, store: ReceiptStore, instance: dg.DagsterInstance) -> Dies:
-    """A run of Dagster whose receipt says running, as if its process had been killed."""
-
-    def run(*, fails: bool = True) -> Receipt:
-        @dg.asset
-        @recorded(TASK, variables={"month": "2024-10"})
-        def calc(context: dg.AssetExecutionContext) -> None:
-            if fails:
-                raise ValueError("the data is bad")
-
-        dg.materialize([calc], resources=dead, instance=instance, raise_on_error=False)
-        return end_of(store)
-
-    return run
-
-
-def end_of(store: ReceiptStore) -> Receipt:
-    (receipt,) = store.list_runs(TASK)
-    return receipt
 
 
 def test_a_run_that_failed_without_a_word_is_interrupted_when_dagster_says_it_ended(
@@ -326,28 +267,8 @@ def test_a_run_of_another_dagster_is_left_alone(
     assert said.skip_message == "No receipt is to be ended. 1 running of another Dagster."
 
 
-@pytest.fixture
-def deleted(instance: dg.DagsterInstance, store: ReceiptStore) -> Callable[..., Receipt]:
-    """A receipt of a run that Dagster does not know any more."""
-
-    def put_receipt(run_id: str, ago: timedelta, **ids: str | None) -> Receipt:
-        of = {"instance": compat.instance_id(instance), "run_id": f"of {run_id}", **ids}
-        known = {name: text for name, text in of.items() if text is not None}
-        receipt = Receipt(
-            task=TASK,
-            run_id=run_id,
-            status=Status.RUNNING,
-            started_at=datetime.now(UTC) - ago,
-            orchestrator=Orchestrator(name="dagster", ids=known),
-        )
-        store.save(receipt)
-        return receipt
-
-    return put_receipt
-
-
 def test_a_run_that_was_deleted_is_ended_once_it_is_silent(
-    tick: Tick, deleted: Callable[..., Receipt], store: ReceiptStore
+    tick: Tick, deleted: Deleted, store: ReceiptStore
 ) -> None:
     deleted("r1", timedelta(hours=5))  # it has no heartbeats
     said = tick()
@@ -362,7 +283,7 @@ def test_a_run_that_was_deleted_is_ended_once_it_is_silent(
 
 
 def test_a_deleted_run_that_does_not_say_of_which_dagster_it_is_is_left_to_people(
-    tick: Tick, deleted: Callable[..., Receipt], store: ReceiptStore
+    tick: Tick, deleted: Deleted, store: ReceiptStore
 ) -> None:
     deleted("r1", timedelta(days=7), instance=None)
     deleted("r2", timedelta(days=7), instance="another")
@@ -391,108 +312,3 @@ def test_what_did_not_run_in_dagster_is_left_alone(
     with record_run("pay/monthly/send", store=store, orchestrator=airflow):
         assert tick().skip_message == "No receipt is to be ended."
     assert end_of(store).status is Status.RUNNING
-
-
-@pytest.fixture
-def many(deleted: Callable[..., Receipt]) -> None:
-    """Runs that were deleted, of which the oldest two do not say of which Dagster they are."""
-    for number in range(5):
-        of = {"instance": None} if number < 2 else {}
-        deleted(f"r{number}", timedelta(hours=9, minutes=-number), **of)
-
-
-def test_a_tick_goes_on_where_the_one_before_it_stopped(
-    tick: Tick, many: None, store: ReceiptStore
-) -> None:
-    def running() -> list[str]:
-        return sorted(each.run_id for each in store.search(TASK, Status.RUNNING))
-
-    first = tick(at_most=2)
-    assert running() == ["r0", "r1", "r2", "r3", "r4"]  # the oldest two are left alone
-    assert "More follow" in first.skip_message
-    second = tick(first.cursor, at_most=2)
-    assert running() == ["r0", "r1", "r4"]
-    third = tick(second.cursor, at_most=2)
-    assert running() == ["r0", "r1"]
-    assert "More follow" not in third.skip_message
-    assert "r0" in tick(third.cursor, at_most=2).skip_message  # and begins anew
-
-
-def test_a_lost_cursor_loses_nothing(tick: Tick, many: None, store: ReceiptStore) -> None:
-    for cursor in (None, "", "not a cursor", "5", "{}"):
-        assert tick(cursor).skip_message
-    assert len(store.search(TASK, Status.INTERRUPTED)) == 3
-
-
-def test_only_the_tasks_that_are_named_are_looked_after(
-    tick: Tick, dies: Dies, store: ReceiptStore
-) -> None:
-    dies()
-    tick(tasks=["pay/monthly/send"])
-    assert end_of(store).status is Status.RUNNING
-    tick(tasks="pay/*/send")
-    assert end_of(store).status is Status.RUNNING
-    tick(tasks=["pay/monthly/send", "*/*/calc"])
-    assert end_of(store).status is Status.INTERRUPTED
-    assert "No receipt" in tick(tasks=TASK).skip_message
-
-
-def test_what_started_too_long_ago_is_left_to_people(
-    tick: Tick, many: None, store: ReceiptStore
-) -> None:
-    assert tick(lookback=timedelta(hours=1)).skip_message == "No receipt is to be ended."
-    assert len(store.search(TASK, Status.RUNNING)) == 5
-
-
-def test_a_store_that_is_away_is_said_and_nothing_fails(tick: Tick, tmp_path: Path) -> None:
-    away = {"receipts": ReceiptStoreResource(url=str(tmp_path / "not mounted"))}
-    said = tick(resources=away)
-    assert said.skip_message.startswith("UNKNOWN: ")
-    assert "not mounted" in said.skip_message
-
-
-@pytest.fixture
-def read_only(many: None, store: ReceiptStore) -> Any:
-    """The store with receipts to end, and no right to write them."""
-
-    class Store:
-        def save(self, receipt: Receipt) -> None:
-            raise StoreUnavailableError(f"{receipt.run_id}: Read-only file system")
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(store, name)
-
-    class ReadOnly(ReceiptStoreResource):
-        def get_store(self) -> Any:
-            return Store()
-
-    return {"receipts": ReadOnly()}
-
-
-def test_a_store_that_cannot_be_written_is_said_with_the_receipts_it_concerns(
-    tick: Tick, read_only: Any, store: ReceiptStore
-) -> None:
-    said = tick(resources=read_only)
-    assert f"UNKNOWN: {TASK} r2 cannot be ended: r2: Read-only" in said.skip_message
-    assert "r4" in said.skip_message
-    assert len(store.search(TASK, Status.RUNNING)) == 5
-    tick()
-    assert len(store.search(TASK, Status.RUNNING)) == 2
-
-
-def test_a_receipt_that_cannot_be_read_is_said_and_keeps_no_other_from_its_end(
-    tick: Tick, dies: Dies, store: ReceiptStore, url: str
-) -> None:
-    dies()
-    bad = Path(url) / TASK / "damaged.json"
-    bad.write_text("{")
-    said = tick()
-    assert "damaged.json" in said.skip_message
-    assert [each.status for each in store.list_runs(TASK)] == [Status.INTERRUPTED]
-
-
-def test_wrong_arguments_are_errors_of_the_code() -> None:
-    with pytest.raises(ConfigError, match="at_most"):
-        build_reconcile_sensor("ended", at_most=0)
-    with pytest.raises(ConfigError, match="task"):
-        build_reconcile_sensor("ended", tasks=["pay"])
