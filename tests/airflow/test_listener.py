@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +21,7 @@ from ubunye_core import Receipt, ReceiptStore, Run, Status
 
 MONTH = {"month": "{{ dag_run.conf['month'] }}"}
 CONF = {"month": "2026-10"}
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "airflow-listener.md"
 OPTION = "AIRFLOW__UBUNYE_RECEIPTS__"
 
 
@@ -182,3 +185,14 @@ def test_a_receipt_that_was_recorded_inside_the_task_keeps_all_it_holds(
         assert found.status is Status.SUCCESS
         assert found.counts is not None
         assert found.counts.loaded == loaded
+
+
+def test_the_code_of_the_page_runs_and_leaves_a_receipt(
+    listener: None, store: ReceiptStore, run_dag: RunDag
+) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
+    assert len(blocks) == 1
+    names: dict[str, Any] = {"__name__": "a_dag_file"}
+    exec(compile(blocks[0], str(PAGE), "exec"), names)
+    assert run_dag(names["dag"], CONF).state == "success"
+    assert the_receipt(store).batch.as_dict() == CONF
