@@ -12,7 +12,7 @@ from ubunye_core.stores import ReceiptStore
 from ubunye_core.web.access import SeenStore
 
 TASKS_A_PAGE = 100
-PASSED_OVER = 1000
+PASSED_OVER = 300
 """So many tasks that may not be seen are passed over for one page."""
 
 
