@@ -9,8 +9,11 @@ from functools import cached_property
 from ubunye_core.questions.window_runs import Run, RunsByWindow, named_by, span_of
 from ubunye_core.questions.window_state import Expected, ExpectedWindows
 from ubunye_core.receipt import Receipt
-from ubunye_core.stores.successes import Named
+from ubunye_core.stores.successes import Named, Success
 from ubunye_core.times import microseconds
+
+AFTER_ALL = 1 << 62
+"""Microseconds: later than any instant."""
 
 
 class NamedWindows(Mapping[Named, Sequence[int]]):
@@ -56,24 +59,26 @@ def by_window(
     runs: Iterable[Run], expected: ExpectedWindows, by_value: Mapping[Named, Sequence[int]]
 ) -> RunsByWindow:
     """``runs_by_window``, where it is known already which values name which windows."""
-    starts = [microseconds(window.start) for window in expected.windows]
+    windows = expected.windows
+    starts = [microseconds(window.start) for window in windows]
     by_start = sorted(range(len(starts)), key=starts.__getitem__)
-    ends = [microseconds(expected.windows[at].end) for at in by_start]
+    ends = [microseconds(windows[at].end) for at in by_start]
     starts.sort()
+    starts.append(AFTER_ALL)
     places = dict(zip(reversed(starts), reversed(range(len(starts))), strict=True))
-    found = RunsByWindow(len(expected))
+    found = RunsByWindow(len(windows))
     for run in runs:
-        span = span_of(run)
-        if span is None:
+        span = (run.start, run.end) if isinstance(run, Success) else span_of(run)
+        start, end = span
+        if start is None or end is None:
             for named in named_by(run) if by_value else ():
                 for at in by_value.get(named, ()):
                     found.add(at, run)
             continue
-        start, end = span
         index = places.get(start)
         if index is None:
             index = bisect_left(starts, start)
-        while index < len(starts) and starts[index] < end:
+        while starts[index] < end:
             if ends[index] <= end:
                 found.add(by_start[index], run)
             index += 1

@@ -101,12 +101,12 @@ def runs_since(
     return RunsSeen(found.successes, seen.receipts, seen.unreadable)
 
 
-def span_of(run: Run) -> tuple[int, int] | None:
+def span_of(run: Receipt) -> tuple[int, int] | tuple[None, None]:
     """Where the data begins that a run says it is for, and where it ends, in microseconds."""
-    if isinstance(run, Success):
-        return None if run.start is None or run.end is None else (run.start, run.end)
     window = run.window
-    return None if window is None else (microseconds(window.start), microseconds(window.end))
+    return (
+        (None, None) if window is None else (microseconds(window.start), microseconds(window.end))
+    )
 
 
 def named_by(run: Run) -> Sequence[Named]:

@@ -9,13 +9,14 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from zlib import crc32
 
 from ubunye_core.codec import Brief
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.atomic import read_regular
 from ubunye_core.stores.files.hints import TICK_SECONDS, Hints
-from ubunye_core.stores.files.lines import OF_STATUS, Fact, bodies, fact_of, fact_of_success, stamp
+from ubunye_core.stores.files.lines import OF_STATUS, Fact, fact_of, fact_of_success, stamp
 from ubunye_core.stores.files.place import SUFFIX, Place
 
 MOST_REMEMBERED = 200_000
@@ -35,6 +36,11 @@ class TaskFacts:
 
     def __len__(self) -> int:
         return len(self._texts)
+
+    @property
+    def texts(self) -> Mapping[str, bytes]:
+        """What is remembered, by run: ``Fact.text``."""
+        return self._texts
 
     def get(self, run_id: str) -> Fact | None:
         """What is remembered of a run."""
@@ -138,10 +144,13 @@ class TaskFacts:
 
 
 def _facts_in(data: bytes) -> Iterator[tuple[str, bytes]]:
-    for body in bodies(data):
-        if body is not None and body[:2] == b"T ":
-            _, name, text = body.split(b" ", 2)
-            yield name.decode("ascii"), text
+    """The runs that lines of hints say have ended, as ``bodies`` reads the lines."""
+    for line in data.split(b"\n"):
+        if line[:2] == b"T ":
+            body, _, seal = line.rpartition(b" ")
+            if seal == b"%08x" % crc32(body):
+                _, name, text = body.split(b" ", 2)
+                yield name.decode("ascii"), text
 
 
 class Facts:

@@ -13,7 +13,7 @@ from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.files.documents import look, look_briefly
 from ubunye_core.stores.files.facts import TaskFacts
 from ubunye_core.stores.files.hints import Hints
-from ubunye_core.stores.files.lines import OF_STATUS, Fact, variable_key
+from ubunye_core.stores.files.lines import OF_STATUS, stamp, variable_key
 from ubunye_core.stores.files.listing import told_apart
 from ubunye_core.stores.files.names import begun_since
 from ubunye_core.stores.files.place import SUFFIX, Place
@@ -34,11 +34,13 @@ def summaries(task: str, asked: Summed, place: Place, facts: TaskFacts) -> Summa
     successes: list[Success] = []
     others: list[Receipt] = []
     unreadable: list[Unreadable] = []
+    texts, end = facts.texts, -len(SUFFIX)
     for name, found in _files(place, hints, asked.since):
-        run_id = name[: -len(SUFFIX)]
-        fact = facts.get(run_id)
-        if fact is not None and found is not None and fact.is_of(found):
-            told = short.told(run_id, fact)
+        run_id = name[:end]
+        text = texts.get(run_id)
+        # As Fact.is_of tells it.
+        if text is not None and found is not None and text.startswith(b"%b " % stamp(found)):
+            told = short.told(run_id, text)
             if told is not None:
                 if told.started >= since:
                     successes.append(told)
@@ -90,9 +92,9 @@ class _Short:
     def __init__(self, asked: Summed) -> None:
         self._asked, self._until = asked, microseconds(asked.until)
 
-    def told(self, run_id: str, fact: Fact) -> Success | None:
-        """A success in short; None where its receipt must tell."""
-        parts = fact.text.split(b" ")
+    def told(self, run_id: str, text: bytes) -> Success | None:
+        """A success in short, from a fact's text; None where its receipt must tell."""
+        parts = text.split(b" ")
         if len(parts) != _PARTS or parts[3] != _SUCCESS:
             return None
         started, ended = int(parts[4]), int(parts[5])
