@@ -69,8 +69,8 @@ class Looks:
         Gates of one store that look equally often look at the same instants.
         """
         every = max(seen.every.total_seconds(), SHORTEST_PAUSE)
-        apart = self._offset + crc32(f"{gate.store} {gate.store_conn_id}".encode()) % 86_400
-        to_next = every - (time.time() - apart) % every
+        offset = self._offset + crc32(f"{gate.store} {gate.store_conn_id}".encode()) % 86_400
+        to_next = every - (time.time() - offset) % every
         return max(min(seen.pause.total_seconds(), to_next), SHORTEST_PAUSE)
 
     def _close_idle(self) -> None:

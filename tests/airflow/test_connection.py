@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import uuid
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from tests.core.stores.objects.servers import BUCKET, SECRET, Moto
 from ubunye_airflow import ReceiptStoreHook
 from ubunye_airflow.connections import CREDENTIALS, secrets_in
 from ubunye_airflow.provider_info import get_provider_info
-from ubunye_core import ConfigError, StoreUnavailableError
+from ubunye_core import ConfigError, StoreUnavailableError, masked_url
 
 GEHEIM = "Geheim-12345"
 FORM = get_provider_info()["connection-types"][0]
@@ -173,3 +174,22 @@ def test_every_secret_of_the_form_is_a_credential_and_hidden_once_it_is_saved() 
 )
 def test_the_secrets_of_a_url_are_found(url: str, secrets: list[str]) -> None:
     assert sorted(secrets_in(url)) == sorted(secrets)
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "airflow-connection.md"
+EXAMPLES = re.findall(
+    r"^```json\n(.*?)^```\n.*?^It opens `(\S+)`", PAGE.read_text(encoding="utf-8"), re.S | re.M
+)
+
+
+@pytest.mark.parametrize(("connection", "shown"), EXAMPLES, ids=[url for _, url in EXAMPLES])
+def test_the_examples_of_the_page_open_the_stores_that_it_says(
+    connection: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_SESSION_TOKEN", raising=False)
+    monkeypatch.setenv("AIRFLOW_CONN_MINE", connection)
+    named = ReceiptStoreHook("mine").named()
+    assert masked_url(named.url) == shown
+    assert ReceiptStoreHook("mine").get_conn().url == shown
+    assert set(named.secrets) & {"the-secret-key", "the-pass/word"}
+    assert len(EXAMPLES) == 3
