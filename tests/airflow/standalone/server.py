@@ -165,6 +165,7 @@ def environment(home: Path, url: str, store: str) -> dict[str, str]:
         "CORE__PARALLELISM": str(SLOTS),
         "CORE__SIMPLE_AUTH_MANAGER_PASSWORDS_FILE": str(home / "passwords.json"),
         "CORE__SIMPLE_AUTH_MANAGER_USERS": ",".join(f"{n}:{role}" for n, role in USERS.items()),
+        "CORE__TASK_SUCCESS_OVERTIME": "5",
         "DAG_PROCESSOR__DAG_BUNDLE_CONFIG_LIST": json.dumps(
             [
                 {"name": name, "classpath": bundle, "kwargs": {"path": str(folder)}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -40,7 +41,11 @@ def test_a_person_logs_in_and_finds_the_receipts_under_browse(
     server: Standalone, browser: Browser
 ) -> None:
     log_in(browser, server.url, "admin")
-    browser.open(f"{server.url}/plugin/receipts")
+    until(lambda: button(browser, "Browse"), within=ENOUGH, what="the navigation of Airflow")
+    button(browser, "Browse")[0].click()
+    link = "a[href$='/plugin/receipts']"
+    until(lambda: browser.find(link), within=ENOUGH, what="the page's name under Browse")
+    browser.find(link)[0].click()
     until(lambda: browser.find("iframe"), within=ENOUGH, what="the page in Airflow's own")
     browser.driver.switch_to.frame(browser.find("iframe")[0])
     until(lambda: OPEN in browser.text(), within=ENOUGH, what=lambda: f"{OPEN}: {browser.text()}")
@@ -72,6 +77,10 @@ def test_the_page_is_shown_to_nobody_who_is_not_logged_in(server: Standalone) ->
         answer = httpx.get(f"{server.url}{path}", timeout=60)
         assert answer.status_code == 401
         assert OPEN not in answer.text
+
+
+def button(browser: Browser, name: str) -> list[Any]:
+    return list(browser.driver.find_elements("xpath", f"//button[contains(., '{name}')]"))
 
 
 def log_in(browser: Browser, url: str, name: str) -> None:

@@ -6,35 +6,46 @@ import psutil
 
 from tests.airflow.standalone.rest import ENOUGH, User
 from tests.airflow.standalone.server import Standalone, until
-from ubunye_core import ReceiptStore, Status
+from ubunye_core import Receipt, ReceiptStore, Status
 
-KILLED, HAND = "killed/monthly/calc", "hand/monthly/calc"
+KILLED, LAST, HAND = "killed/monthly/calc", "last/monthly/calc", "hand/monthly/calc"
 
 
-def test_a_task_whose_process_is_killed_leaves_an_interrupted_run_and_the_scheduler_lives_on(
-    server: Standalone, admin: User, store: ReceiptStore
-) -> None:
-    run_id = admin.trigger("killed_in_its_work", month="2026-10")
-    until(
-        lambda: store.list_runs(KILLED) and admin.run("killed_in_its_work", run_id).tasks,
-        within=ENOUGH,
-        what="the receipt of a run that has begun",
-    )
-    (begun,) = store.list_runs(KILLED)
+def kill_a_run(store: ReceiptStore, task: str) -> Receipt:
+    """Wait for a run that has begun, and kill its process."""
+    until(lambda: store.list_runs(task), within=ENOUGH, what=f"a run of {task} to begin")
+    (begun,) = store.list_runs(task)
     assert begun.status is Status.RUNNING
     assert begun.pid is not None
     psutil.Process(begun.pid).kill()
-    ended = admin.ended("killed_in_its_work", run_id)
-    assert ended.states == {"calc": "success"}
+    return begun
+
+
+def interrupted(store: ReceiptStore, begun: Receipt) -> Receipt:
+    """The receipt of a run that was killed, once it says so."""
     until(
-        lambda: store.load(KILLED, begun.run_id).status is Status.INTERRUPTED,
+        lambda: store.load(begun.task, begun.run_id).status is Status.INTERRUPTED,
         within=ENOUGH,
         what="the receipt to say that the run was interrupted",
     )
-    again, left = store.list_runs(KILLED)
-    assert (left.ended_by, left.started_at) == ("airflow", begun.started_at)
-    assert again.status is Status.SUCCESS
-    assert [each.orchestrator.attempt for each in (left, again) if each.orchestrator] == [1, 2]
+    return store.load(begun.task, begun.run_id)
+
+
+def test_a_run_whose_process_is_killed_is_interrupted_and_the_scheduler_lives_on(
+    server: Standalone, admin: User, store: ReceiptStore
+) -> None:
+    retried = admin.trigger("killed_in_its_work", month="2026-10")
+    final = admin.trigger("killed_in_its_last_try", month="2026-10")
+    killed, last = kill_a_run(store, KILLED), kill_a_run(store, LAST)
+    assert admin.ended("killed_in_its_work", retried).states == {"calc": "success"}
+    assert admin.ended("killed_in_its_last_try", final).states == {"calc": "failed"}
+    for begun in (killed, last):
+        left = interrupted(store, begun)
+        assert (left.ended_by, left.started_at) == ("airflow", begun.started_at)
+    again, first = store.list_runs(KILLED)
+    assert (again.status, first.run_id) == (Status.SUCCESS, killed.run_id)
+    assert [each.orchestrator.attempt for each in (first, again) if each.orchestrator] == [1, 2]
+
     assert server.health()["scheduler"] == "healthy"
     after = admin.trigger("open_to_all", month="2026-09")
     assert admin.ended("open_to_all", after).state == "success"

@@ -48,6 +48,15 @@ def killed_in_its_work():
 
 
 @dag(schedule=None)
+def killed_in_its_last_try():
+    @task.receipt(receipt_task="last/monthly/calc", variables=MONTH)
+    def calc():
+        time.sleep(600)
+
+    calc()
+
+
+@dag(schedule=None)
 def set_by_hand():
     @task.receipt(receipt_task="hand/monthly/calc", variables=MONTH)
     def calc():
@@ -82,5 +91,6 @@ of_one_task("open_to_all", "open/monthly/calc")
 of_one_task("secret_from_outsiders", "secret/monthly/calc")
 no_database()
 killed_in_its_work()
+killed_in_its_last_try()
 set_by_hand()
 gate_after_a_hand()
