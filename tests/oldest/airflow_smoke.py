@@ -14,6 +14,7 @@ from typing import Any
 import airflow
 import jsonschema
 import pytest
+from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
 from airflow.sdk import DAG, task
 from airflow.sdk.execution_time import supervisor
@@ -33,10 +34,15 @@ from tests.oldest.modules import warned_when_all_are_imported
 from ubunye_airflow import (
     HealthCheckOperator,
     MissedWindowsOperator,
+    ReceiptMixin,
     ReceiptStoreHook,
+    RequirementOperator,
+    receipts,
     record_airflow_run,
     schedule_of_dag,
 )
+from ubunye_airflow.listener.plugin import ReceiptListenerPlugin
+from ubunye_airflow.page import PREFIX
 from ubunye_airflow.provider_info import get_provider_info
 from ubunye_core import ReceiptStore, Schedule, Status, TriggerKind
 
@@ -153,6 +159,92 @@ def test_tasks_are_recorded_before_their_success_and_pin_what_let_them_run(
     assert sent.triggered_by.kind is TriggerKind.MANUAL
     assert store.list_runs("pay/monthly/refund")[0].status is Status.SKIPPED
     assert store.list_runs("pay/monthly/report")[0].status is Status.ERROR
+
+
+def test_a_gate_by_function_and_an_operator_that_asks_once(
+    store: ReceiptStore, store_url: str, run_dag: RunDag
+) -> None:
+    store.save(a_receipt("run-1"))
+    with DAG("asked_once", schedule=None) as dag:
+
+        @task.gate(required_task=CALC, store=store_url, wait="0.3s", mode="poke")
+        def told(dag_run: Any = None) -> dict[str, str]:
+            return {"month": dag_run.conf["month"]}
+
+        met = RequirementOperator(
+            task_id="met", required_task=CALC, variables=VARIABLES, store=store_url
+        )
+        shut = RequirementOperator(
+            task_id="shut", required_task=CALC, variables={"month": "2026-09"}, store=store_url
+        )
+        told() >> [met, shut]
+    ended = run_dag(dag, MONTH)
+    assert ended.states == {"told": "success", "met": "success", "shut": "failed"}
+
+
+class RecordedBash(ReceiptMixin, BashOperator):
+    """Any operator, recorded."""
+
+
+def test_any_operator_is_recorded_by_the_mixin(
+    store: ReceiptStore, store_url: str, run_dag: RunDag
+) -> None:
+    with DAG("mixed_in", schedule=None) as dag:
+        RecordedBash(
+            task_id="calc", bash_command="true", receipt_task=CALC,
+            receipt_variables=VARIABLES, receipt_store=store_url,
+        )  # fmt: skip
+    assert run_dag(dag, MONTH).state == "success"
+    (found,) = store.list_runs(CALC)
+    assert (found.status, found.batch.as_dict()) == (Status.SUCCESS, MONTH)
+
+
+def test_the_listener_records_a_task_that_does_not_record_itself(
+    store: ReceiptStore, store_url: str, run_dag: RunDag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from airflow.listeners.listener import get_listener_manager as of_the_server
+    from airflow.sdk.listener import get_listener_manager
+
+    of_the_server()  # made now: where the option is on, it would register the listener for good
+    manager = get_listener_manager()
+    monkeypatch.setenv("AIRFLOW__UBUNYE_RECEIPTS__LISTENER", "True")
+    monkeypatch.setenv("AIRFLOW__UBUNYE_RECEIPTS__STORE", store_url)
+    hooks, _ = ReceiptListenerPlugin().listeners
+    manager.add_listener(hooks)
+    try:
+        with DAG("listened_to", schedule=None) as dag:
+            BashOperator(task_id="calc", bash_command="true", params=receipts(CALC, VARIABLES))
+            BashOperator(task_id="fails", bash_command="false", params=receipts("pay/monthly/tax"))
+        ended = run_dag(dag, MONTH)
+    finally:
+        manager.pm.unregister(hooks)
+    assert ended.states == {"calc": "success", "fails": "failed"}
+    (found,) = store.list_runs(CALC)
+    assert (found.status, found.batch.as_dict()) == (Status.SUCCESS, MONTH)
+    assert store.list_runs("pay/monthly/tax")[0].status is Status.ERROR
+
+
+def test_the_page_stands_in_the_web_server_behind_its_login(
+    store: ReceiptStore, store_url: str, airflow_db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_AIRFLOW_PROCESS_CONTEXT", "server")
+    monkeypatch.setenv("AIRFLOW__UBUNYE_RECEIPTS__STORE", store_url)
+    monkeypatch.setenv("AIRFLOW__UBUNYE_RECEIPTS__SHOW_OTHER_ORCHESTRATORS", "True")
+    from airflow.api_fastapi.app import create_app, get_auth_manager, purge_cached_app
+    from airflow.api_fastapi.auth.managers.simple.user import SimpleAuthManagerUser
+    from starlette.testclient import TestClient
+
+    store.save(a_receipt("run-1"))
+    client = TestClient(create_app(apps="core"), "http://localhost", follow_redirects=False)
+    try:
+        known = SimpleAuthManagerUser(username="thandi", role="viewer")
+        token = get_auth_manager().generate_jwt(known)
+        assert client.get(f"{PREFIX}/").status_code == 401
+        seen = client.get(f"{PREFIX}/", headers={"Cookie": f"_token={token}"})
+    finally:
+        purge_cached_app()
+    assert seen.status_code == 200
+    assert CALC in seen.text
 
 
 def test_health_is_asked_and_what_was_missed_is_triggered(

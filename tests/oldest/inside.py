@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PYTHON = ROOT / ".venv-oldest" / "bin" / "python"
 AT_MOST = 400
-"""Seconds; it takes twenty of a core."""
+"""Seconds; the longer one takes 25 of a core."""
 Failures = dict[str, list[str]]
 """Why each test failed; an empty list is a pass."""
 
