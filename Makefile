@@ -118,5 +118,5 @@ lock: .tools/.ready ## Write the locks anew (UPGRADE=--upgrade takes the newest 
 
 clean: ## Remove environments, caches and results
 	@rm -rf .tools .venv .venv-* .jars .buckets .environment.lock build dist site .demo
-	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .suites
+	@rm -rf .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis .suites .artefacts
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
