@@ -10,6 +10,7 @@ failed for those that shared it, and for nobody else.
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import time
 from collections import Counter
@@ -33,7 +34,7 @@ SHORTEST_PAUSE = 1.0
 GATHERS = 0.1
 """Seconds that a look waits for other gates to join."""
 THREADS = 16
-"""So many for all stores of one triggerer."""
+"""So many for all stores of one process."""
 THREADS_OF_A_STORE = 4
 """So many of them for one store: one that hangs does not hold up the others."""
 AT_ONCE = 50
@@ -48,19 +49,19 @@ class Looks:
     """The looks of the gates that wait on one event loop."""
 
     def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="ubunye-gates")
         self._of_stores: dict[tuple[str | None, str | None], _LooksAtStore] = {}
         # Not the same for every triggerer, so that they do not all ask at the same instant.
         self._offset = random.uniform(0, 86_400)
-        self._closing: asyncio.TimerHandle | None = None
+        self._is_to_close = False
 
     async def look(self, gate: Gate) -> Look:
         """How a gate stands, by a look that begins after this call."""
         key = (gate.store, gate.store_conn_id)
         if key not in self._of_stores:
-            self._of_stores[key] = _LooksAtStore(self._pool)
-        if self._closing is None:
-            self._closing = asyncio.get_running_loop().call_later(IDLE, self._close_idle)
+            self._of_stores[key] = _LooksAtStore()
+        if not self._is_to_close:
+            self._is_to_close = True
+            asyncio.get_running_loop().call_later(IDLE, self._close_idle)
         return await self._of_stores[key].look(gate)
 
     def pause(self, gate: Gate, seen: Look) -> float:
@@ -77,12 +78,22 @@ class Looks:
         for key, looks in list(self._of_stores.items()):
             if looks.is_idle:
                 del self._of_stores[key]
-        self._closing = None
-        if self._of_stores:
-            self._closing = asyncio.get_running_loop().call_later(IDLE, self._close_idle)
+        self._is_to_close = bool(self._of_stores)
+        if self._is_to_close:
+            asyncio.get_running_loop().call_later(IDLE, self._close_idle)
 
 
+# Nothing that is kept here knows its loop, so that stores are closed with it. Threads do know the
+# loop that they worked for last, so they are those of the process: a forked one needs its own.
 _of_loops: WeakKeyDictionary[asyncio.AbstractEventLoop, Looks] = WeakKeyDictionary()
+_of_processes: dict[int, ThreadPoolExecutor] = {}
+
+
+def _threads() -> ThreadPoolExecutor:
+    process = os.getpid()
+    if process not in _of_processes:
+        _of_processes[process] = ThreadPoolExecutor(THREADS, thread_name_prefix="ubunye-gates")
+    return _of_processes[process]
 
 
 def looks_of_this_loop() -> Looks:
@@ -112,8 +123,7 @@ class _Asking:
 class _LooksAtStore:
     """The looks at one store by one connection, one after the other."""
 
-    def __init__(self, pool: ThreadPoolExecutor) -> None:
-        self._pool = pool
+    def __init__(self) -> None:
         self._asking: list[_Asking] = []
         self._looking: asyncio.Task[None] | None = None
         self._handles = [_Handle() for _ in range(THREADS_OF_A_STORE)]
@@ -122,31 +132,36 @@ class _LooksAtStore:
     @property
     def is_idle(self) -> bool:
         """Whether no gate has asked for a while."""
-        is_looking = self._looking is not None and not self._looking.done()
-        return not is_looking and time.monotonic() - self._asked >= IDLE / 2
+        return self._looking is None and time.monotonic() - self._asked >= IDLE / 2
 
     def look(self, gate: Gate) -> asyncio.Future[Look]:
         asking = _Asking(gate, asyncio.get_running_loop().create_future())
         self._asking.append(asking)
         self._asked = time.monotonic()
-        if self._looking is None or self._looking.done():
+        if self._looking is None:
             self._looking = asyncio.create_task(self._look_until_all_have())
         return asking.seen
 
     async def _look_until_all_have(self) -> None:
-        while self._asking:
-            since = time.monotonic() - self._began
-            await asyncio.sleep(max(GATHERS, SHORTEST_PAUSE - since))
-            asking, self._asking = self._asking, []
-            self._began = time.monotonic()
-            try:
-                await self._look_together([each for each in asking if not each.seen.done()])
-            except Exception as error:
-                for each in asking:
-                    each.answer(error)
-            finally:
-                for each in asking:
-                    each.seen.cancel()  # the loop ends: who has no answer gets none
+        try:
+            while self._asking:
+                since = time.monotonic() - self._began
+                await asyncio.sleep(max(GATHERS, SHORTEST_PAUSE - since))
+                asking, self._asking = self._asking, []
+                self._began = time.monotonic()
+                await self._look_for(asking)
+        finally:
+            self._looking = None
+
+    async def _look_for(self, asking: Sequence[_Asking]) -> None:
+        try:
+            await self._look_together([each for each in asking if not each.seen.done()])
+        except Exception as error:
+            for each in asking:
+                each.answer(error)
+        finally:
+            for each in asking:
+                each.seen.cancel()  # the loop ends: who has no answer gets none
 
     async def _look_together(self, asking: list[_Asking]) -> None:
         if not asking:
@@ -174,7 +189,7 @@ class _LooksAtStore:
 
     async def _in_thread(self, call: Callable[[], Done]) -> Done:
         # The calls of a thread to Airflow find their way back to this loop only so.
-        return await sync_to_async(call, thread_sensitive=False, executor=self._pool)()
+        return await sync_to_async(call, thread_sensitive=False, executor=_threads())()
 
 
 @dataclass

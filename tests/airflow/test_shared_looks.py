@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import threading
 import time
+import weakref
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
@@ -31,6 +33,10 @@ def looked(*gates: Gate) -> list[Look | BaseException]:
         return await asyncio.gather(*map(looks.look, gates), return_exceptions=True)
 
     return asyncio.run(look())
+
+
+def the_threads() -> list[threading.Thread]:
+    return [each for each in threading.enumerate() if each.name.startswith("ubunye-gates")]
 
 
 def outcomes(found: list[Look | BaseException]) -> list[Outcome]:
@@ -246,10 +252,9 @@ def test_a_store_that_hangs_holds_up_no_other_and_threads_are_few(
         good = [looks.look(a_gate(month, str(tmp_path / f"s{number}"))) for number in range(40)]
         await asyncio.wait_for(asyncio.gather(*good), 60)
         assert not any(each.done() for each in hang)
-        names = [each.name for each in threading.enumerate() if each.name.startswith("ubunye-g")]
         go_on.set()
         await asyncio.gather(*hang)
-        return len(names)
+        return len(the_threads())
 
     assert 0 < asyncio.run(race()) <= THREADS
 
@@ -270,6 +275,20 @@ def test_a_store_that_nobody_asks_any_more_is_let_go(
         return [*held, len(looks._of_stores)]
 
     assert asyncio.run(look_and_rest()) == [1, 0]
+
+
+def test_loops_that_come_and_go_leave_no_more_threads_and_no_open_store(
+    store: ReceiptStore, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.save(a_receipt())
+    opened = count(monkeypatch)
+    for _ in range(THREADS + 4):
+        assert outcomes(looked(a_gate({"month": "2026-10"}, store_url))) == [Outcome.OPEN]
+    gc.collect()
+    assert len(the_threads()) <= THREADS
+    held = [weakref.ref(each) for each in opened.pop(store_url)]
+    gc.collect()
+    assert sum(each() is not None for each in held) <= THREADS  # threads know their last loop
 
 
 @given(

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -243,3 +244,27 @@ def test_a_deferred_gate_opens_in_the_end_and_its_answer_is_pushed(
     timer.join()
     assert ended.states == {"gate": "success"}
     assert ended.returned["gate"]["pins"][0]["run_id"] == "run-1"
+
+
+def test_a_config_is_read_in_the_worker_and_travels_with_the_trigger(
+    store: ReceiptStore, store_url: str, tmp_path: Path
+) -> None:
+    store.save(a_receipt(month="2026-09"))
+    config = tmp_path / "config.yaml"
+    config.write_text(f"CONFIG:\n  requires:\n    - task: {CALC}\n      wait: 3h\n      poll: 5m\n")
+    asked = {"store": store_url, "required_task": None, "wait": None}
+    by_file = deferred(config=str(config), **asked).trigger
+    config.unlink()
+    by_dict = deferred(requires={"task": CALC, "wait": "3h", "poll": "5m"}, **asked).trigger
+    assert restored(by_file).gate.requires == by_dict.gate.requires
+    assert restored(by_file).gate.look().every == timedelta(minutes=5)
+
+
+def test_a_trigger_that_an_older_version_has_left_goes_on(
+    store: ReceiptStore, store_url: str
+) -> None:
+    store.save(a_receipt(month="2026-09"))
+    kept = deferred(store=store_url).trigger.gate.fields()
+    del kept["asker"]
+    store.save(a_receipt("run-2"))
+    assert first_event(UpstreamReceiptTrigger(**kept))["outcome"] == "open"
