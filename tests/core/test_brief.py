@@ -101,7 +101,6 @@ def brief_of(receipt: Receipt) -> Brief:
         window=window and (microseconds(window.start), microseconds(window.end)),
         variables=receipt.variables,
         rows=rows_of(receipt),
-        attempt=receipt.orchestrator,
     )
 
 

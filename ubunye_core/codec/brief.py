@@ -12,17 +12,16 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ubunye_core.batch import Scalar
-from ubunye_core.codec.fields import Fields, WrongFieldError
+from ubunye_core.codec.fields import WrongFieldError
 from ubunye_core.codec.reading import (
     KINDS,
     READ_VERSIONS,
-    orchestrator_of,
     parse_object,
     receipt_of,
 )
 from ubunye_core.errors import BadReceiptError
 from ubunye_core.names import is_segment
-from ubunye_core.receipt import Orchestrator, Receipt
+from ubunye_core.receipt import Receipt
 from ubunye_core.runids import shows_its_start
 from ubunye_core.times import LONGEST, as_utc, microseconds
 
@@ -36,7 +35,6 @@ class Brief(NamedTuple):
     variables: Mapping[str, Scalar]
     rows: int | None
     """How many rows it wrote, where it says so."""
-    attempt: Orchestrator | None
 
 
 def decode_briefly(document: bytes, *, where: str, task: str, run_id: str) -> Brief | Receipt:
@@ -63,7 +61,7 @@ def decode_briefly(document: bytes, *, where: str, task: str, run_id: str) -> Br
     if parsed.get("status") == "success" and is_segment(run_id):
         try:
             brief = _brief(parsed, task, run_id)
-        except (WrongFieldError, ValueError, OverflowError):
+        except (ValueError, OverflowError):
             brief = None
     return receipt_of(parsed, where=where) if brief is None else brief
 
@@ -73,6 +71,7 @@ _TEXT, _MAYBE_TEXT = (str,), (str, _NONE)
 # A whole number where any number may stand is rare, and may be too large for one.
 _NUMBER, _INTEGER, _BOOLEAN = (float, _NONE), (int, _NONE), (bool, _NONE)
 _LIST, _MAP = (list, _NONE), (dict, _NONE)
+_MOST_SHAPES = 1_000
 _Kinds = tuple[tuple[str, tuple[type, ...]], ...]
 
 
@@ -81,20 +80,23 @@ def _each(names: str, kinds: tuple[type, ...]) -> _Kinds:
 
 
 class _Shape:
-    """The types that the fields of an object may have. Few combinations of them occur."""
+    """The types that the fields of an object may have.
+
+    Few combinations of fields and types occur, so of most objects it is known.
+    """
 
     def __init__(self, kinds: _Kinds) -> None:
-        self._names = tuple(name for name, _ in kinds)
-        self._kinds = tuple(allowed for _, allowed in kinds)
-        self._known: dict[tuple[type, ...], bool] = {}
+        self._kinds = kinds
+        self._known: dict[tuple[object, ...], bool] = {}
 
     def fits(self, part: Mapping[str, Any]) -> bool:
         """Whether the fields are of such types; one that is absent is null."""
-        types = tuple(map(type, map(part.get, self._names)))
-        known = self._known.get(types)
+        shape = (*part, *map(type, part.values()))
+        known = self._known.get(shape)
         if known is None:
-            pairs = zip(types, self._kinds, strict=True)
-            known = self._known[types] = all(each in allowed for each, allowed in pairs)
+            known = all(type(part.get(name)) in allowed for name, allowed in self._kinds)
+            if len(self._known) < _MOST_SHAPES:
+                self._known[shape] = known
         return known
 
 
@@ -111,6 +113,14 @@ _RECEIPT = _Shape(
 )
 _WINDOW = _Shape((*_each("start end", _TEXT), *_each("time_zone", _MAYBE_TEXT)))
 _TRIGGER = _Shape((*_each("kind", _TEXT), *_each("actor asserted_by reason", _MAYBE_TEXT)))
+_ORCHESTRATOR = _Shape(
+    (
+        *_each("name", _TEXT),
+        *_each("ids", _MAP),
+        *_each("url", _MAYBE_TEXT),
+        *_each("attempt max_attempts", _INTEGER),
+    )
+)
 _COUNTS = _Shape(_each("extracted reread transformed filtered quarantined loaded", _INTEGER))
 _RECORDER = _Shape(_each("name version", _TEXT))
 _STEP = _Shape(
@@ -135,7 +145,7 @@ _EXPECTATION = _Shape(
 )
 _PARTS: tuple[tuple[str, _Shape], ...] = (
     ("counts", _COUNTS), ("recorder", _RECORDER), ("triggered_by", _TRIGGER),
-    ("window", _WINDOW),
+    ("window", _WINDOW), ("orchestrator", _ORCHESTRATOR),
 )  # fmt: skip
 _LISTS = (
     ("inputs", _STEP, "column_hashes"),
@@ -190,6 +200,8 @@ def _told(parsed: dict[str, Any], run_id: str) -> Brief | None:
         and _are_scalars(found("variables"))
     )
     trigger, window, attempt = found("triggered_by"), found("window"), found("orchestrator")
+    if attempt is not None and not _are_scalars(attempt.get("ids")):
+        return None
     if not is_plain or (trigger is not None and trigger["kind"] not in KINDS):
         return None
     span = None
@@ -205,7 +217,6 @@ def _told(parsed: dict[str, Any], run_id: str) -> Brief | None:
         window=span,
         variables=found("variables") or {},
         rows=sum(rows) if rows else None,
-        attempt=None if attempt is None else orchestrator_of(Fields(attempt)),
     )
 
 

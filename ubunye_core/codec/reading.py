@@ -157,7 +157,7 @@ def _receipt(document: Fields) -> Receipt:
         variables=document.scalars("variables"),
         window=_window(document.optional("window")),
         triggered_by=_triggered_by(document.optional("triggered_by")),
-        orchestrator=orchestrator_of(document.optional("orchestrator")),
+        orchestrator=_orchestrator(document.optional("orchestrator")),
         heartbeat_at=document.optional_instant("heartbeat_at"),
         heartbeat_every=None if every is None else timedelta(seconds=every),
         inputs=tuple(_step(step, "input") for step in document.each("inputs")),
@@ -209,12 +209,7 @@ def _triggered_by(trigger: Fields | None) -> TriggeredBy | None:
     )
 
 
-def orchestrator_of(scheduler: Fields | None) -> Orchestrator | None:
-    """The scheduler's names for an attempt.
-
-    Raises:
-        WrongFieldError: a field of it is missing, or of another type.
-    """
+def _orchestrator(scheduler: Fields | None) -> Orchestrator | None:
     if scheduler is None:
         return None
     return Orchestrator(

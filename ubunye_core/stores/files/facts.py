@@ -16,7 +16,7 @@ from ubunye_core.codec import Brief
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.atomic import read_regular
 from ubunye_core.stores.files.hints import TICK_SECONDS, Hints
-from ubunye_core.stores.files.lines import OF_STATUS, Fact, fact_of, fact_of_success, stamp
+from ubunye_core.stores.files.lines import OF_STATUS, Fact, fact_of, stamp
 from ubunye_core.stores.files.place import SUFFIX, Place
 
 MOST_REMEMBERED = 200_000
@@ -31,11 +31,12 @@ class TaskFacts:
         self.hints = hints
         """With what it remembers of its files."""
         self._texts: dict[str, bytes] = {}
+        self._briefs: dict[str, tuple[bytes, Brief]] = {}
         self._read: dict[str, tuple[int, int]] = {}
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self._texts) + len(self._briefs)
 
     @property
     def texts(self) -> Mapping[str, bytes]:
@@ -86,21 +87,21 @@ class TaskFacts:
 
     def learn(self, receipt: Receipt, found: os.stat_result) -> None:
         """Remember a receipt that was read, if its run has ended."""
-        if receipt.status.is_final and self._is_news(receipt.run_id, found):
+        if not receipt.status.is_final or _may_change_unseen(found):
+            return
+        known = self.get(receipt.run_id)
+        if known is None or not known.is_of(found):
             self._remember(receipt.run_id, fact_of(receipt, found).text)
 
-    def learn_success(self, run_id: str, run: Brief, found: os.stat_result) -> None:
-        """Remember a success that was read in brief."""
-        if self._is_news(run_id, found):
-            self._remember(run_id, fact_of_success(run, found).text)
+    def learn_briefly(self, run_id: str, run: Brief, found: os.stat_result) -> None:
+        """Remember a success that was read in brief; to make its fact would take as long again."""
+        if not _may_change_unseen(found) and len(self) < MOST_REMEMBERED:
+            self._briefs[run_id] = (stamp(found), run)
 
-    def _is_news(self, run_id: str, found: os.stat_result) -> bool:
-        """Whether a file that was read is to be remembered: its date will tell when it changes."""
-        age = time.time() - found.st_mtime
-        if -TICK_SECONDS < age < TICK_SECONDS:
-            return False
-        known = self.get(run_id)
-        return known is None or not known.is_of(found)
+    def brief(self, run_id: str, found: os.stat_result) -> Brief | None:
+        """A success that was read in brief, while its file is as the system described it."""
+        known = self._briefs.get(run_id)
+        return known[1] if known is not None and known[0] == stamp(found) else None
 
     def load(self, segments: int | None = None) -> bool:
         """Read what has been added to the newest segments of the hints; None means all.
@@ -139,8 +140,13 @@ class TaskFacts:
         return True
 
     def _remember(self, run_id: str, text: bytes) -> None:
-        if len(self._texts) < MOST_REMEMBERED or run_id in self._texts:
+        if len(self) < MOST_REMEMBERED or run_id in self._texts:
             self._texts[run_id] = text
+
+
+def _may_change_unseen(found: os.stat_result) -> bool:
+    """Whether a file is so new that it may change without another date."""
+    return -TICK_SECONDS < time.time() - found.st_mtime < TICK_SECONDS
 
 
 def _facts_in(data: bytes) -> Iterator[tuple[str, bytes]]:

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii
 from zlib import crc32
 
-from ubunye_core.batch import NOT_IN_BATCH, Batch, Scalar, comparable
-from ubunye_core.codec import Brief
+from ubunye_core.batch import NOT_IN_BATCH, Batch, comparable
 from ubunye_core.masking import MASK, comparable_value
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores.capabilities import Settled
@@ -69,12 +68,7 @@ class Keys:
     @classmethod
     def of(cls, receipt: Receipt) -> Keys:
         """The keys of a receipt. What is masked is equal to nothing, so it has none."""
-        return cls.of_run(receipt.variables, receipt.orchestrator)
-
-    @classmethod
-    def of_run(cls, variables: Mapping[str, Scalar], attempt: Orchestrator | None) -> Keys:
-        """The keys of a run with these variables."""
-        texts = sorted(comparable(variables).items())
+        texts, attempt = sorted(comparable(receipt.variables).items()), receipt.orchestrator
         batch = Batch(tuple((name, text) for name, text in texts if name not in NOT_IN_BATCH))
         return cls(
             batch=batch_key(batch),
@@ -117,31 +111,18 @@ def begun_line(receipt: Receipt) -> bytes:
 
 def ended_line(receipt: Receipt, keys: Keys, found: os.stat_result) -> bytes:
     """How a run ended whose file the system describes so."""
-    window = receipt.window
-    text = _fact(
-        found,
-        receipt.status,
+    window, rows = receipt.window, rows_of(receipt)
+    parts = (
+        receipt.run_id,
+        stamp(found).decode(),
+        _LETTERS[receipt.status],
         microseconds(receipt.started_at),
         microseconds(receipt.finished_at),
-        None if window is None else (microseconds(window.start), microseconds(window.end)),
-        rows_of(receipt),
+        "-" if window is None else f"{microseconds(window.start)}/{microseconds(window.end)}",
+        "-" if rows is None else rows,
         keys,
     )
-    return sealed(f"T {receipt.run_id} {text}")
-
-
-def _fact(
-    found: os.stat_result,
-    status: Status,
-    started: int,
-    finished: int,
-    window: tuple[int, int] | None,
-    rows: int | None,
-    keys: Keys,
-) -> str:
-    span = "-" if window is None else f"{window[0]}/{window[1]}"
-    wrote = "-" if rows is None else rows
-    return f"{stamp(found).decode()} {_LETTERS[status]} {started} {finished} {span} {wrote} {keys}"
+    return sealed(" ".join(("T", *map(str, parts))))
 
 
 def bodies(data: bytes) -> Iterator[bytes | None]:
@@ -209,10 +190,3 @@ def fact_of(receipt: Receipt, found: os.stat_result) -> Fact:
     """What is known of a run that has ended, from its receipt."""
     line = ended_line(receipt, Keys.of(receipt), found)
     return Fact(line.rpartition(b" ")[0].split(b" ", 2)[2])
-
-
-def fact_of_success(run: Brief, found: os.stat_result) -> Fact:
-    """What is known of a success, as ``fact_of`` tells it from the whole receipt."""
-    keys = Keys.of_run(run.variables, run.attempt)
-    text = _fact(found, Status.SUCCESS, run.started, run.ended, run.window, run.rows, keys)
-    return Fact(text.encode("ascii"))

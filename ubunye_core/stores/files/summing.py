@@ -45,10 +45,15 @@ def summaries(task: str, asked: Summed, place: Place, facts: TaskFacts) -> Summa
                 if told.started >= since:
                     successes.append(told)
                 continue
-        seen, described = look_briefly(f"{hints.folder}/{name}", task, run_id)
+        brief = None if found is None else facts.brief(run_id, found)
+        seen, described = (
+            (brief, None)
+            if brief is not None
+            else look_briefly(f"{hints.folder}/{name}", task, run_id)
+        )
         if isinstance(seen, Brief):
             if described is not None:
-                facts.learn_success(run_id, seen, described)
+                facts.learn_briefly(run_id, seen, described)
             success = short.of_brief(run_id, seen)
             if success is not None:
                 if success.started >= since:

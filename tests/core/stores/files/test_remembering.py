@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from ubunye_core import Receipt, Status
 from ubunye_core.codec import encode
 from ubunye_core.runids import new_run_id
-from ubunye_core.stores import FileStore
+from ubunye_core.stores import FileStore, Summed
 from ubunye_core.stores.files.hints import Hints
 from ubunye_core.testing import A_TASK, a_receipt, at
 from ubunye_core.testing.builders import SIX_O_CLOCK
@@ -70,3 +71,23 @@ def test_without_its_hints_a_task_is_looked_at_as_it_is(reader: FileStore) -> No
     run = a_run(7)
     (folder / f"{run.run_id}.json").write_bytes(encode(run))
     assert list(reader.search(since=at(1))) == [run]
+
+
+def test_a_success_that_was_read_in_brief_is_remembered_while_its_file_stays(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / A_TASK / f"{a_run(0).run_id}.json"
+    run = a_receipt(run_id=path.stem, started_at=at(0), status=Status.SUCCESS)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(encode(run))
+    os.utime(path, (SIX_O_CLOCK.timestamp(),) * 2)
+    asked = Summed(since=at(-60), until=at(600))
+    store = FileStore(tmp_path)
+    first = store.summaries(A_TASK, asked)
+    path.write_bytes(b"?" * path.stat().st_size)  # as no store writes: the same file, date and size
+    os.utime(path, (SIX_O_CLOCK.timestamp(),) * 2)
+    assert store.summaries(A_TASK, asked).successes == first.successes
+    assert list(store.summaries(A_TASK, replace(asked, until=at(0))).others.unreadable)
+    os.utime(path, (SIX_O_CLOCK.timestamp() + 1,) * 2)
+    told = store.summaries(A_TASK, asked)
+    assert (len(told.successes), len(told.others.unreadable)) == (0, 1)
