@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import threading
 from datetime import timedelta
 from pathlib import Path
@@ -285,3 +286,14 @@ def test_a_success_is_on_record_though_another_listener_kept_its_start_from_us(
         get_listener_manager().pm.unregister(faulty)
     found = the_receipt(store)
     assert (found.status, dict(found.variables)) == (Status.SUCCESS, CONF)
+
+
+def test_the_start_of_a_scheduler_brings_what_recording_needs_and_leaves_nothing(
+    listener: None, store: ReceiptStore
+) -> None:
+    handler, threads = signal.getsignal(signal.SIGTERM), set(threading.enumerate())
+    hooks.on_starting("a scheduler")
+    assert signal.getsignal(signal.SIGTERM) is handler
+    assert not {each for each in threading.enumerate() if "heartbeat" in each.name}
+    assert set(threading.enumerate()) <= threads
+    assert not store.search()

@@ -20,10 +20,12 @@ log = logging.getLogger(__name__)
 
 @hookimpl
 def on_starting(component: Any) -> None:
-    """A process of Airflow's starts. Those that it forks for tasks are spared our imports."""
+    """A process of Airflow's starts. Those that it forks for tasks find our imports done."""
 
     def work() -> None:
-        import ubunye_airflow.listener.inside  # noqa: F401
+        from ubunye_airflow.listener.inside import warm_up
+
+        warm_up()
 
     if not _is_of_a_task(component):
         _safely(work, None)

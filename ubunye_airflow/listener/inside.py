@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import logging
 import sys
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -58,6 +59,19 @@ class _Open:
 
 _open: dict[Key, _Open] = {}
 """What is being recorded in this process: one task, or those of a ``dag.test()`` in turn."""
+
+
+def warm_up() -> None:
+    """Do now what the first recording of a process does once: imports, versions of packages."""
+
+    def rehearse() -> None:
+        with record_run("airflow/listener/warm_up", store="memory://ubunye_airflow.listener"):
+            pass
+
+    # In the main thread a recording would have signals and forks of the scheduler looked after.
+    thread = threading.Thread(target=rehearse, daemon=True)
+    thread.start()
+    thread.join(WAIT_TO_BEGIN)
 
 
 def begin(ti: Any, name: Named) -> None:
