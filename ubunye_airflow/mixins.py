@@ -13,6 +13,7 @@ from airflow.sdk.bases.operator import BaseOperator
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
 from ubunye_airflow.links import ReceiptLink
 from ubunye_airflow.recording import PolicyLike, policy_beside_dag, recorded
+from ubunye_airflow.requiring import StoreURL
 from ubunye_airflow.variables import check_receipt_task, yes_or_no
 from ubunye_core import Run
 
@@ -62,6 +63,7 @@ class ReceiptMixin(BaseOperator):
         ConfigError: ``receipt_task`` is no task.
     """
 
+    receipt_store = StoreURL()
     receipt_run: Run | None = None
     """The run that is recorded, while it is."""
 

@@ -23,22 +23,29 @@ ANY_TASK = "any/task/at_all"
 WAYS = ("required_task", "requires", "config")
 
 
-class NamesStore:
-    """A task that is told of a store: a password in its URL is shown by no page and no log."""
+class StoreURL:
+    """An attribute for a store's URL, or a template of it, whose password no page and no log shows.
 
-    _store_url: str | None = None
+    Airflow sets the attribute once more when the template is filled in, also of a mapped task, and
+    shows it before the task is executed.
+    """
 
-    @property
-    def store(self) -> str | None:
-        """The store's URL, or a template of it."""
-        return self._store_url
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._key = f"_url_of_{name}"
 
-    @store.setter
-    def store(self, url: str | None) -> None:
-        # Airflow sets it once more when the template is filled in, also in a mapped task, and shows
-        # it before the task is executed.
-        self._store_url = url
+    def __get__(self, task: Any, owner: type | None = None) -> str | None:
+        found: str | None = None if task is None else vars(task).get(self._key)
+        return found
+
+    def __set__(self, task: Any, url: str | None) -> None:
+        vars(task)[self._key] = url
         hide(secrets_in(str(url or "")))
+
+
+class NamesStore:
+    """A task that is told of a store."""
+
+    store = StoreURL()
 
 
 class AsksUpstream(NamesStore):

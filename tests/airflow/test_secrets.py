@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.sdk import DAG, task
 from airflow.sdk.exceptions import TaskDeferred
 from airflow.sdk.serde import serialize
@@ -14,6 +15,7 @@ from tests.airflow.conftest import CALC, RunDag, a_receipt
 from ubunye_airflow import (
     HealthCheckOperator,
     MissedWindowsOperator,
+    ReceiptMixin,
     RequirementOperator,
     UpstreamReceiptSensor,
 )
@@ -35,6 +37,10 @@ DAILY = Schedule(cron="0 2 * * *", variable="dt")
 def a_url(secret: str) -> str:
     """Of a database that nobody serves."""
     return f"postgresql://me:{secret}@127.0.0.1:1/jobs?connect_timeout=2"
+
+
+class Recorded(ReceiptMixin, EmptyOperator):
+    """An operator of somebody else, recorded."""
 
 
 def all_kinds(way: str, **named: Any) -> None:
@@ -61,6 +67,13 @@ def all_kinds(way: str, **named: Any) -> None:
     HealthCheckOperator(task_id=f"{way}_health", tasks=[CALC], **named)
     MissedWindowsOperator(
         task_id=f"{way}_missed", receipt_task=CALC, schedule=DAILY, since="3d", **named
+    )
+
+    Recorded(
+        task_id=f"{way}_mixin",
+        receipt_task=CALC,
+        receipt_variables=MONTH,
+        **{f"receipt_{name}": value for name, value in named.items()},
     )
 
     @task.gate(task_id=f"{way}_gate", required_task=CALC, wait="0s", mode="poke", **named)
@@ -116,7 +129,11 @@ def test_a_password_of_a_store_is_nowhere_to_be_seen(
             [{"tasks": [CALC], "store": "{{ url('mapped') }}"}]
         )
     ended = run_dag(dag)
-    down = {name: state for name, state in ended.states.items() if not name.endswith("recorded")}
+    down = {
+        name: state
+        for name, state in ended.states.items()
+        if not name.endswith(("recorded", "mixin"))
+    }
     assert set(down.values()) == {"failed"}
     printed = "".join(capsys.readouterr()) + caplog.text
     kept = kept_by_airflow("secrets")
