@@ -231,13 +231,13 @@ class _Look:
         now: datetime,
     ) -> tuple[list[_Task], str | None]:
         """What is found of each task; and the task for which there was no time, if there is one."""
-        until, looked = time.monotonic() + TICK_SECONDS, list[_Task]()
+        until, looked, oldest = time.monotonic() + TICK_SECONDS, list[_Task](), now - self.since
         for name in cursor.in_turn(named):
             if looked and time.monotonic() > until:
                 return looked, name
             remembered = cursor.of(name)
             try:
-                found = store.search(name, since=remembered.since or now - self.since)
+                found = store.search(name, since=max(remembered.since or oldest, oldest))
             except StoreUnavailableError as error:
                 tick.notes.append(f"UNKNOWN: {name}: {error}")
                 continue

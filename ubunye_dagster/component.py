@@ -25,6 +25,7 @@ from ubunye_dagster.component_parts import Variables as GivenVariables
 from ubunye_dagster.jobs import define_gated_job
 from ubunye_dagster.missed import build_missed_windows_sensor
 from ubunye_dagster.resource import RESOURCE_KEY
+from ubunye_dagster.row_checks import build_row_count_checks
 from ubunye_dagster.sensors import build_upstream_receipt_sensor
 from ubunye_dagster.specs import EVERY_TASK, load_receipt_asset_specs
 
@@ -81,6 +82,19 @@ class FreshnessCheck(dg.Model, dg.Resolvable):
 
     tasks: Tasks
     max_age: str
+    owner: str | None = None
+    blocking: bool = False
+
+
+class RowCountCheck(_WithPartitions, dg.Resolvable):
+    """Checks of how many rows tasks wrote."""
+
+    tasks: Tasks
+    min_rows: int | None = None
+    max_rows: int | None = None
+    max_change: float | None = None
+    output: str | None = None
+    variables: Variables = None
     owner: str | None = None
     blocking: bool = False
 
@@ -158,6 +172,7 @@ class ReceiptGatesComponent(dg.Component, _WithPartitions, dg.Resolvable):
     gates: Sequence[Gate] = ()
     health: Sequence[HealthCheck] = ()
     freshness: Sequence[FreshnessCheck] = ()
+    row_counts: Sequence[RowCountCheck] = ()
     upstream_sensors: Sequence[UpstreamSensor] = ()
     missed_windows: Sequence[MissedWindows] = ()
     catalog: Catalog | None = None
@@ -174,7 +189,7 @@ class ReceiptGatesComponent(dg.Component, _WithPartitions, dg.Resolvable):
             checks += found
             if gate.job is not None:
                 jobs.append(_job(gate.job, found))
-        shown = [*self._health(), *self._freshness()]
+        shown = [*self._health(), *self._freshness(), *self._row_counts()]
         return dg.Definitions(
             assets=self._assets(),
             asset_checks=[*checks, *shown],
@@ -223,6 +238,23 @@ class ReceiptGatesComponent(dg.Component, _WithPartitions, dg.Resolvable):
             for check in build_freshness_checks(
                 _several(each.tasks),
                 max_age=each.max_age,
+                owner=each.owner,
+                blocking=each.blocking,
+                **self._where,
+            )
+        ]
+
+    def _row_counts(self) -> list[dg.AssetChecksDefinition]:
+        return [
+            check
+            for each in self.row_counts
+            for check in build_row_count_checks(
+                _several(each.tasks),
+                min_rows=each.min_rows,
+                max_rows=each.max_rows,
+                max_change=each.max_change,
+                output=each.output,
+                variables=each.variables,
                 owner=each.owner,
                 blocking=each.blocking,
                 **self._where,

@@ -368,6 +368,17 @@ def test_what_is_older_than_asked_for_is_left_alone(tick: Tick, store: ReceiptSt
     assert [run for _, run, _ in told(tick(since=60 * DAY))] == ["r0"]
 
 
+def test_what_waits_for_a_partition_is_waited_for_as_long_as_any_run_is(
+    tick: Tick, store: ReceiptStore
+) -> None:
+    """A key that is misspelt does not hold the cursor for ever."""
+    store.save(a_receipt(run_id="r0", ago=40 * DAY, month="2026-01"))
+    store.save(a_receipt(run_id="r1", ago=29 * DAY, month="2026-02"))
+    waits = json.dumps({"tasks": {CALC: [(NOW - 50 * DAY).isoformat(), []]}, "first": None})
+    result = tick(waits, partitions_def=MONTHLY, variables=MONTH)
+    assert told(result) == [("Materialization", "r1", "2026-02-01")]
+
+
 def test_the_memory_has_a_limit_and_nothing_is_reported_twice_for_it(
     tick: Tick, store: ReceiptStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,8 @@ def test_a_whole_component_makes_what_its_functions_make(load: Load, put: Put) -
           - {{tasks: pay/monthly/calc, max_age: 40d, owner: payroll}}
         freshness:
           - {{tasks: [pay/monthly/calc, hr/monthly/people], max_age: 40d}}
+        row_counts:
+          - {{tasks: pay/monthly/calc, min_rows: 1, max_change: 0.5}}
         upstream_sensors:
           - name: send_when_calculated
             task: pay/monthly/calc
@@ -108,6 +110,7 @@ def test_a_whole_component_makes_what_its_functions_make(load: Load, put: Put) -
     assert sorted(f"{key.asset_key.path[-1]} {key.name}" for key in graph.asset_check_keys) == [
         "calc receipt_freshness",
         "calc receipt_health",
+        "calc receipt_rows",
         "calc upstream_bank_daily_rates",
         "calc upstream_hr_monthly_people",
         "calc upstream_pay_monthly_calc",
