@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import DAG, Param, task
+from airflow.serialization.serialized_objects import DagSerialization
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.airflow.conftest import CALC
 from ubunye_airflow import MissedWindowsOperator, receipts
 from ubunye_airflow.listener.rules import PARAM, Named, RefusedError, by_rule, named
+from ubunye_airflow.mixins import ReceiptMixin
 from ubunye_core import ConfigError, Receipt, Status
 from ubunye_core.testing import at
 
@@ -59,19 +61,45 @@ def test_a_mapping_may_give_variables_of_its_own(monkeypatch: pytest.MonkeyPatch
     assert named("pay", "calc", None) == Named(task=CALC, variables={"day": "{{ ds }}"})
 
 
-def test_a_task_that_records_itself_is_known_and_one_that_looks_for_windows_is_not() -> None:
-    with DAG("itself", schedule="@daily"):
+class RecordedBash(ReceiptMixin, BashOperator):
+    pass
 
-        @task.receipt(receipt_task=CALC, variables=MONTH)
-        def calc() -> None:
+
+def test_a_task_that_records_itself_is_known_as_written_and_as_airflow_keeps_it() -> None:
+    with DAG("itself", schedule="@daily") as dag:
+
+        @task.receipt(receipt_task=CALC, variables=MONTH, store="file:///srv/receipts")
+        def calc(country: str) -> None:
             pass
 
-        recording = calc().operator
-        looking = MissedWindowsOperator(task_id="missed", receipt_task=CALC)
-    assert named("itself", "calc", recording) == Named(
-        task=CALC, variables=MONTH, records_itself=True
-    )
-    assert named("itself", "missed", looking) is None
+        calc("ZA")
+        calc.override(task_id="mapped").expand(country=["ZA", "ID"])
+        RecordedBash(
+            task_id="bash",
+            bash_command="true",
+            receipt_task=CALC,
+            receipt_variables=MONTH,
+            receipt_store="file:///srv/receipts",
+        )
+        MissedWindowsOperator(task_id="missed", receipt_task=CALC)
+    kept = DagSerialization.from_dict(DagSerialization.to_dict(dag))
+    expected = Named(task=CALC, variables=MONTH, records_itself=True, store="file:///srv/receipts")
+    for of in (dag, kept):
+        for task_id in ("calc", "mapped", "bash"):
+            assert named("itself", task_id, of.get_task(task_id)) == expected
+        assert named("itself", "missed", of.get_task("missed")) is None
+
+
+def test_what_receipts_declares_is_known_as_airflow_keeps_it_also_of_a_mapped_task() -> None:
+    with DAG("kept", schedule=None) as dag:
+        BashOperator(task_id="calc", bash_command="true", params=receipts(CALC, MONTH))
+        mapped = BashOperator.partial(task_id="mapped", params=receipts(CALC, MONTH))
+        mapped.expand(bash_command=["true", "false"])
+    kept = DagSerialization.from_dict(DagSerialization.to_dict(dag))
+    for of in (dag, kept):
+        for task_id in ("calc", "mapped"):
+            found = named("kept", task_id, of.get_task(task_id))
+            assert found == Named(task=CALC, variables=MONTH)
 
 
 def test_what_the_conf_of_a_run_says_cannot_change_the_name() -> None:

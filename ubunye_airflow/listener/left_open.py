@@ -17,7 +17,7 @@ from ubunye_airflow.compat import conf
 from ubunye_airflow.listener.background import Background
 from ubunye_airflow.listener.outside import BY_SCHEDULER, background
 from ubunye_airflow.listener.rules import RefusedError, named
-from ubunye_airflow.listener.store import listener_store
+from ubunye_airflow.listener.store import listener_store, own_store
 from ubunye_airflow.variables import is_template
 from ubunye_core import Receipt, ReceiptStore, end_attempt, open_store
 
@@ -82,14 +82,8 @@ def _receipt_tasks(dag_id: str, dag: Any) -> frozenset[tuple[str, str | None]]:
             log.info("%s.%s: %s", dag_id, operator.task_id, error)
             continue
         if name is not None and not is_template(name.task):
-            found.add((name.task, _own_store(operator)))
+            found.add((name.task, own_store(name)))
     return frozenset(found)
-
-
-def _own_store(operator: Any) -> str | None:
-    """The store that an operator names which records itself."""
-    url = getattr(operator, "store", None)
-    return url if isinstance(url, str) and url and not is_template(url) else None
 
 
 def _look(ended: EndedRun, task: str, url: str | None) -> None:

@@ -18,7 +18,7 @@ from ubunye_airflow.circumstances import orchestrator, triggered_by, window
 from ubunye_airflow.listener.background import Background
 from ubunye_airflow.listener.lookup import receipt_task_on_record
 from ubunye_airflow.listener.rules import Named, named
-from ubunye_airflow.listener.store import listener_store
+from ubunye_airflow.listener.store import listener_store, own_store
 from ubunye_airflow.variables import is_template
 from ubunye_core import (
     Orchestrator,
@@ -178,14 +178,8 @@ def attempt_of(ti: Any) -> Attempt | None:
         window=window(context),
         triggered_by=triggered_by(context),
         decided_by=_who_decides(row.get("task_instance_note")),
-        store=_own_store(operator, name),
+        store=own_store(name),
     )
-
-
-def _own_store(operator: Any, name: Named | None) -> str | None:
-    """The store that an operator names which records itself."""
-    url = getattr(operator, "store", None) if name is not None and name.records_itself else None
-    return url if isinstance(url, str) and url and not is_template(url) else None
 
 
 def _who_decides(note: Any) -> TriggeredBy:

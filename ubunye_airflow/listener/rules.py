@@ -11,7 +11,7 @@ import logging
 import re
 import string
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,8 +21,6 @@ log = logging.getLogger(__name__)
 SECTION = "ubunye_receipts"
 PARAM = "ubunye_receipt"
 """The parameter of an operator that ``receipts`` makes."""
-RECORDING_OPERATORS = frozenset({"ReceiptDecoratedOperator"})
-"""Operators that record themselves, from inside; they hold ``receipt_task`` and ``variables``."""
 MAX_BYTES = 128
 _NO_SEGMENT = re.compile(r"[^A-Za-z0-9._-]", re.ASCII)
 _DIGEST = 8
@@ -37,6 +35,8 @@ class Named:
     """Templates of the run's variables."""
     records_itself: bool = False
     """Whether the operator records its runs from inside."""
+    store: str | None = None
+    """The URL of the store of such an operator, where it names one; it may be a template."""
 
 
 class RefusedError(ValueError):
@@ -57,10 +57,9 @@ def named(dag_id: str, task_id: str, operator: Any) -> Named | None:
     Raises:
         RefusedError: what names it cannot be understood.
     """
-    if getattr(operator, "task_type", None) in RECORDING_OPERATORS:
-        own = getattr(operator, "receipt_task", None)
-        variables = getattr(operator, "variables", None)
-        return None if not own else _named(own, variables, records_itself=True)
+    own = _recording(operator)
+    if own is not None:
+        return own
     declared = _declared(getattr(operator, "params", None))
     if declared is not None:
         return _named(declared.get("task"), declared.get("variables"))
@@ -118,12 +117,31 @@ def _mended(name: str, most: int = MAX_BYTES) -> str:
     return f"{fit[: most - _DIGEST - 1]}-{digest}"
 
 
-def _named(task: Any, variables: Any, *, records_itself: bool = False) -> Named:
+def _named(task: Any, variables: Any) -> Named:
     if not isinstance(task, str) or not task:
         raise RefusedError(f"{task!r} names no receipt task.")
     if variables is not None and not isinstance(variables, Mapping):
         raise RefusedError(f"The variables of {task} are {variables!r}, and no map.")
-    return Named(task=task, variables=dict(variables or {}), records_itself=records_itself)
+    return Named(task=task, variables=dict(variables or {}))
+
+
+def _recording(operator: Any) -> Named | None:
+    """What an operator says that records itself; as written, as mapped, or as Airflow keeps it."""
+
+    def said(name: str) -> Any:
+        partly = getattr(operator, "partial_kwargs", None) or {}
+        return getattr(operator, name, None) or partly.get(name)
+
+    if getattr(operator, "task_type", None) == "ReceiptDecoratedOperator":  # @task.receipt
+        variables, store = said("variables"), said("store")
+    elif "receipt_store_conn_id" in (getattr(operator, "template_fields", None) or ()):  # a mixin's
+        variables, store = said("receipt_variables"), said("receipt_store")
+    else:
+        return None
+    if not said("receipt_task"):  # mapped over
+        return None
+    found = _named(said("receipt_task"), variables)
+    return replace(found, records_itself=True, store=store if isinstance(store, str) else None)
 
 
 def _declared(params: Any) -> Mapping[str, Any] | None:

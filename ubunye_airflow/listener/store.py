@@ -6,7 +6,8 @@ import os
 from functools import lru_cache
 
 from ubunye_airflow.compat import conf
-from ubunye_airflow.listener.rules import SECTION
+from ubunye_airflow.listener.rules import SECTION, Named
+from ubunye_airflow.variables import is_template
 from ubunye_core import ConfigError, ReceiptStore, open_store
 
 
@@ -26,6 +27,12 @@ def listener_store() -> ReceiptStore:
             "or the environment variable UBUNYE_STORE. A connection is not looked at.",
         )
     return _opened(url, os.getpid())
+
+
+def own_store(name: Named | None) -> str | None:
+    """The URL of the store of a task that records itself, where it can be told here."""
+    url = None if name is None else name.store
+    return url if url and not is_template(url) else None
 
 
 @lru_cache(maxsize=4)
