@@ -282,7 +282,13 @@ class _Look:
         unknown: dict[str, None] = {}
         follow = 0
         for receipt, task in sorted(new, key=lambda each: each[0].order):
-            partition = task.place.partition_of(receipt)
+            try:
+                partition = task.place.partition_of(receipt)
+            except ConfigError:
+                raise
+            except Exception as error:  # a key_of of the user's, for one receipt among many
+                unknown[f"{task.name}: {receipt.batch} ({type(error).__name__})"] = None
+                continue
             if partition is NO_PARTITION or not task.place.has(partition, instance):
                 unknown[f"{task.name}: {receipt.batch}"] = None
                 if not task.place.never_has(partition):

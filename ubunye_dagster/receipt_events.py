@@ -87,13 +87,20 @@ def _where_from(receipt: Receipt) -> dict[str, Any]:
     if receipt.orchestrator is not None:
         shown["orchestrator"] = receipt.orchestrator.name
         if receipt.orchestrator.url is not None:
-            shown["page"] = dg.MetadataValue.url(receipt.orchestrator.url)
+            shown["page"] = _link(receipt.orchestrator.url)
     by = receipt.triggered_by
     if by is not None:
         who = f" by {by.actor}" if by.actor else ""
         why = f": {by.reason}" if by.reason else ""
         shown["triggered_by"] = f"{by.kind}{who}{why}"
     return shown
+
+
+def _link(url: str) -> dg.MetadataValue:
+    """A link only where a browser would open a page: a receipt may come from anywhere."""
+    if url.lower().startswith(("http://", "https://")):
+        return dg.MetadataValue.url(url)
+    return dg.MetadataValue.text(url)
 
 
 def _tables(receipt: Receipt) -> dict[str, Any]:

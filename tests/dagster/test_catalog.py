@@ -315,6 +315,35 @@ def test_the_asset_says_how_it_is_partitioned_and_the_window_which_partition_it_
     assert "(no variables)" in result.skip_message
 
 
+def test_a_function_that_fails_for_one_receipt_loses_no_other(
+    tick: Tick, store: ReceiptStore
+) -> None:
+    def key_of(receipt: Receipt) -> str:
+        return f"{receipt.batch.as_dict()['month']}-01"
+
+    store.save(a_receipt(run_id="r1", month=None, ago=3 * HOUR))
+    store.save(a_receipt(run_id="r2"))
+    result = tick(partitions_def=MONTHLY, key_of=key_of)
+    assert told(result) == [("Materialization", "r2", "2026-10-01")]
+    assert f"{CALC}: (no variables) (KeyError)" in result.skip_message
+
+
+@pytest.mark.parametrize(
+    ("page", "is_link"),
+    [
+        ("HTTPS://cron.example/1", True),
+        ("http://[", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,x", False),
+        ("//evil.example", False),
+    ],
+)
+def test_only_a_page_is_a_link(tick: Tick, store: ReceiptStore, page: str, is_link: bool) -> None:
+    store.save(a_receipt(orchestrator=Orchestrator(name="cron", url=page)))
+    (event,) = tick().asset_events
+    assert isinstance(event.metadata["page"], dg.UrlMetadataValue) is is_link
+
+
 def test_two_dimensions_are_found_by_their_variables(tick: Tick, store: ReceiptStore) -> None:
     both = dg.MultiPartitionsDefinition(
         {"month": MONTHLY, "region": dg.StaticPartitionsDefinition(["eu", "za"])}
