@@ -81,3 +81,16 @@ def test_documents_are_compressed_as_fast_as_the_server_can(
     compression, has_lz4 = store._database.read(lambda connection: connection.execute(asked).one())
     store.close()
     assert compression == ("l" if has_lz4 else "")
+
+
+def test_a_server_leaves_room_on_each_page_for_heartbeats(
+    postgres: PostgresServer, new_postgres_url: str
+) -> None:
+    store = made(new_postgres_url)
+    receipts = store._database.tables.receipts
+    asked = sa.text(
+        "SELECT reloptions FROM pg_class WHERE oid = CAST(:place AS regclass)"
+    ).bindparams(place=f"{receipts.schema}.{receipts.name}")
+    options = store._database.read(lambda connection: connection.execute(asked).scalar_one())
+    store.close()
+    assert options == ["fillfactor=80"]
