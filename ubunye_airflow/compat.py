@@ -120,6 +120,15 @@ class Timetable:
 
 _BY_INTERVAL = ("CronDataIntervalTimetable", "DeltaDataIntervalTimetable")
 _BY_TRIGGER = ("CronTriggerTimetable", "DeltaTriggerTimetable")
+_PRESETS = {
+    "@hourly": "0 * * * *",
+    "@daily": "0 0 * * *",
+    "@weekly": "0 0 * * 0",
+    "@monthly": "0 0 1 * *",
+    "@quarterly": "0 0 1 */3 *",
+    "@yearly": "0 0 1 1 *",
+}
+"""Before 3.3 a DAG that is written holds these as they are; the server alone spells them out."""
 
 
 def timetable_of(found: object) -> Timetable | None:
@@ -140,10 +149,10 @@ def timetable_of(found: object) -> Timetable | None:
         interval = told("interval") or timedelta(0)
         if not isinstance(interval, timedelta):
             return None
-    zone = told("timezone")
+    zone, cron = told("timezone"), told("expression")
     return Timetable(
         kind=kind,
-        cron=told("expression"),
+        cron=_PRESETS.get(cron, cron),
         time_zone=str(getattr(zone, "name", None) or zone or "UTC"),
         every=told("delta"),
         interval=interval,

@@ -44,7 +44,7 @@ from ubunye_airflow import (
 from ubunye_airflow.listener.plugin import ReceiptListenerPlugin
 from ubunye_airflow.page import PREFIX
 from ubunye_airflow.provider_info import get_provider_info
-from ubunye_core import ReceiptStore, Schedule, Status, TriggerKind
+from ubunye_core import ReceiptStore, Schedule, Status, TriggerKind, open_store, record_run
 
 MONTH = {"month": "2026-10"}
 VARIABLES = {"month": "{{ dag_run.conf['month'] }}"}
@@ -296,3 +296,14 @@ def test_the_timetable_of_a_dag_is_read() -> None:
         pass
     schedule = schedule_of_dag(dag, window="day", of="previous", variable="dt")
     assert (schedule.cron, schedule.of) == ("0 2 * * *", "previous")
+    with DAG("weekly", schedule="@weekly", catchup=False) as dag:
+        pass
+    assert schedule_of_dag(dag, window="week", of="previous").cron == "0 0 * * 0"
+
+
+def test_a_store_in_sqlite_works_with_the_sqlalchemy_of_this_airflow(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/receipts.db")
+    with record_run(CALC, variables=MONTH, store=store, guard=True):
+        pass
+    (found,) = store.search(CALC, batch=MONTH)
+    assert found.status is Status.SUCCESS
