@@ -301,6 +301,14 @@ def test_the_timetable_of_a_dag_is_read() -> None:
     assert schedule_of_dag(dag, window="week", of="previous").cron == "0 0 * * 0"
 
 
+def test_this_airflow_has_not_what_the_page_says_that_it_has_not() -> None:
+    from airflow.sdk import Context
+    from airflow.utils.types import DagRunType
+
+    assert "operator_triggered" not in set(DagRunType)
+    assert "task_state_store" not in Context.__annotations__
+
+
 def test_a_store_in_sqlite_works_with_the_sqlalchemy_of_this_airflow(tmp_path: Path) -> None:
     store = open_store(f"sqlite:///{tmp_path}/receipts.db")
     with record_run(CALC, variables=MONTH, store=store, guard=True):
