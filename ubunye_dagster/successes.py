@@ -23,7 +23,7 @@ from ubunye_dagster.batches import PartitionText, Variables, batches_of, partiti
 from ubunye_dagster.refusals import metadata_of
 
 LOOKED_AT = 50
-"""So many of the newest successes are looked at for the one of the batch before."""
+"""So many of the newest successes are looked at first for the one before."""
 FUTURE = timedelta(minutes=5)
 
 
@@ -68,16 +68,21 @@ def newest_of(store: ReceiptStore, task: str, batch: Mapping[str, str] | None) -
 def before(store: ReceiptStore, newest: Receipt, *, same_batch: bool) -> Receipt | None:
     """The newest success before another, of the same batch or of any other; None: none.
 
+    Runs whose batch names nothing are each for other data.
+
     Raises:
         CannotTellError: an unreadable receipt may be it.
     """
     batch = newest.batch.as_dict() if same_batch else None
-    found = store.search(newest.task, Status.SUCCESS, batch=batch, limit=LOOKED_AT)
-    for receipt in _believed(found):
-        is_same = receipt.batch.is_same(newest.batch)
-        if receipt.order < newest.order and is_same is same_batch:
-            _check_readable(found, since=receipt)
-            return receipt
+    for limit in (LOOKED_AT, None):  # most often the first is enough
+        found = store.search(newest.task, Status.SUCCESS, batch=batch, limit=limit)
+        for receipt in _believed(found):
+            is_same = bool(newest.batch) and receipt.batch.is_same(newest.batch)
+            if receipt.order < newest.order and is_same is same_batch:
+                _check_readable(found, since=receipt)
+                return receipt
+        if len(found) < LOOKED_AT:
+            break
     _check_readable(found, since=None)
     return None
 

@@ -278,6 +278,42 @@ def test_rows_are_held_against_limits_and_the_batch_before(run: Run, wrote: Any)
     assert verdict(found(min_rows=3)) == "PASS"
 
 
+def test_runs_that_name_no_batch_are_held_against_the_run_before(
+    run: Run, store: ReceiptStore
+) -> None:
+    for number, rows in enumerate((100, 10)):
+        start = DAY + timedelta(days=number)
+        store.save(
+            Receipt(
+                task=CALC,
+                run_id=f"r{number}",
+                status=Status.SUCCESS,
+                started_at=start,
+                ended_at=start,
+                counts=Counts(loaded=rows),
+                outputs=(Step(name="adults", direction="output", data_hash=A),),
+            )
+        )
+    check = only(run(build_row_count_checks([CALC], max_change=0.5)))
+    assert (verdict(check), told(check, "rows_before")) == ("FAIL", 100)
+    found = run(build_hash_checks(CALC, changed=True))
+    assert {name: verdict(each) for name, each in found.items()} == {
+        "receipt_reproduced": "PASS",  # none of them is a rerun
+        "receipt_changed": "FAIL",
+    }
+
+
+def test_the_batch_before_is_found_behind_any_number_of_reruns(
+    run: Run, wrote: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ubunye_dagster.successes.LOOKED_AT", 2)
+    wrote("r0", A, month="2026-09")
+    for number in range(1, 5):
+        wrote(f"r{number}", A, day=number)
+    check = only(run(build_hash_checks(CALC, reproduced=False, changed=True)))
+    assert (verdict(check), told(check, "compared_with")) == ("FAIL", "r0")
+
+
 def test_a_receipt_that_may_be_newer_and_cannot_be_read_leaves_it_open(
     run: Run, wrote: Any, url: str
 ) -> None:
