@@ -37,7 +37,7 @@ pay = define_gated_job("pay", [send], checks)
 defs = dg.Definitions(
     assets=[calculated, rates, news, send],
     asset_checks=[*checks, *health],
-    jobs=[pay, dg.define_asset_job("health", dg.AssetSelection.checks(*health))],
+    jobs=[pay],
     sensors=[
         build_upstream_receipt_sensor(
             "pay_when_calculated",
@@ -49,6 +49,9 @@ defs = dg.Definitions(
         ),
         build_receipt_catalog_sensor(
             "news_to_catalog", "news/daily/letter", minimum_interval_seconds=2
+        ),
+        build_receipt_catalog_sensor(
+            "rates_to_catalog", "pay/daily/rates", checks=health, minimum_interval_seconds=2
         ),
     ],
     resources={"receipts": ReceiptStoreResource()},

@@ -6,9 +6,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from tests.dagster.live.client import Client
-from tests.dagster.live.conftest import finished
+from tests.dagster.live.conftest import A_WHILE
+from tests.dagster.live.server import until
 from ubunye_core import Receipt, ReceiptStore, Status
 
+SENSOR = ("payment", "rates_to_catalog")
 TASK = "pay/daily/rates"
 
 
@@ -21,26 +23,27 @@ def put(store: ReceiptStore, run_id: str, status: Status, started_ago: timedelta
 def test_a_check_of_freshness_fails_passes_fails_and_passes_again(
     client: Client, store: ReceiptStore
 ) -> None:
-    def passes() -> tuple[bool, str]:
-        run = client.launch("payment", "health")
-        finished(client, run)
-        check = client.check(TASK, "receipt_health")
-        assert check["runId"] == run
-        return check["evaluation"]["success"], check["evaluation"]["description"]
+    def says(passes: bool, why: str) -> None:
+        def holds() -> bool:
+            last = client.check(TASK, "receipt_health").get("evaluation")
+            return bool(last) and last["success"] is passes and why in last["description"]
+
+        until(
+            holds,
+            within=A_WHILE,
+            what=lambda: (
+                f"{why}; {client.check(TASK, 'receipt_health')}, "
+                f"ticks: {client.ticks(*SENSOR)[-3:]}"
+            ),
+        )
 
     put(store, "old", Status.SUCCESS, timedelta(hours=3))
-    is_healthy, said = passes()
-    assert not is_healthy
-    assert "older than 1h" in said
-
+    client.turn_on(*SENSOR)
+    says(False, "older than 1h")
     put(store, "fresh", Status.SUCCESS, timedelta(minutes=2))
     put(store, "old-and-late", Status.SUCCESS, timedelta(hours=4))
-    assert passes()[0]
-
+    says(True, "is healthy")
     put(store, "failed", Status.ERROR, timedelta(minutes=1))
-    is_healthy, said = passes()
-    assert not is_healthy
-    assert "the latest failed" in said
-
+    says(False, "the latest failed")
     put(store, "mended", Status.SUCCESS, timedelta(seconds=30))
-    assert passes()[0]
+    says(True, "is healthy")
