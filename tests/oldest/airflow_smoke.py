@@ -19,6 +19,7 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from airflow.sdk import DAG, task
 from airflow.sdk.execution_time import supervisor
 
+from tests.airflow.commands import names_of_providers
 from tests.airflow.conftest import (
     CALC,
     Ended,
@@ -69,10 +70,9 @@ def test_the_metadata_fits_the_schema_of_this_airflow() -> None:
 
 
 def test_airflow_lists_the_provider_its_hook_and_its_decorator() -> None:
-    from airflow.providers_manager import ProvidersManager
     from airflow.sdk.providers_manager_runtime import ProvidersManagerTaskRuntime
 
-    assert "ubunye-receipts" in ProvidersManager().providers
+    assert "ubunye-receipts" in names_of_providers()
     hook = ProvidersManagerTaskRuntime().hooks["ubunye_receipts"]
     assert hook is not None
     assert hook.hook_name == "Ubunye receipts"
