@@ -56,7 +56,7 @@ class RunsByWindow(Sequence[Sequence[Run]]):
         if isinstance(index, slice):
             return [self[at] for at in range(*index.indices(len(self)))]
         first = self.first[index]
-        return () if first is None else self.several.get(index, (first,))
+        return () if first is None else self.several.get(index % len(self), (first,))
 
     def __len__(self) -> int:
         return len(self.first)

@@ -16,7 +16,7 @@ from ubunye_core import Schedule, Status, Window, WindowState
 from ubunye_core.questions.answer import Moment
 from ubunye_core.questions.symptoms import Limits
 from ubunye_core.questions.window_match import NamedWindows, by_window, runs_by_window
-from ubunye_core.questions.window_runs import runs_since
+from ubunye_core.questions.window_runs import RunsByWindow, runs_since
 from ubunye_core.questions.window_state import Expected, ExpectedWindows, Judge, WindowAnswer
 from ubunye_core.questions.windows import expected_windows
 from ubunye_core.stores import MemoryStore
@@ -115,3 +115,15 @@ def test_windows_in_columns_are_the_windows() -> None:
     assert list(columns[1:]) == [EXPECTED]
     assert columns[-1] == EXPECTED
     assert not ExpectedWindows.of([])
+
+
+def test_the_runs_for_windows_are_a_sequence() -> None:
+    late = SUCCESS._replace(started=SUCCESS.started + 5, run_id="r-851")
+    runs = RunsByWindow(2)
+    runs.add(1, SUCCESS)
+    runs.add(1, late)
+    runs.sort()
+    assert list(runs) == [(), [late, SUCCESS]]
+    assert runs[-1] == runs[1] == runs[:][1]
+    assert runs.has_any
+    assert not RunsByWindow(2).has_any
