@@ -144,6 +144,25 @@ def test_what_shows_signs_of_life_after_its_end_is_left_alone_until_it_falls_sil
     assert reconcile._is_silent(silent, beat + timedelta(minutes=5, seconds=1))
 
 
+@pytest.mark.parametrize(("told", "ends"), [(-5, 1), (2, 2), (9, 3), (None, 1)], ids=str)
+def test_an_end_is_never_before_the_last_sign_of_life_nor_in_the_future(
+    told: int | None, ends: int
+) -> None:
+    """A receipt from the future is believed by nobody, and clocks differ."""
+    start = datetime(2024, 10, 9, 6, tzinfo=UTC)
+
+    def after(minutes: int) -> datetime:
+        return start + timedelta(minutes=minutes)
+
+    running = Receipt(
+        task=TASK, run_id="r1", status=Status.RUNNING, started_at=start, heartbeat_at=after(1)
+    )
+    said = compat.Ended("it is over", None if told is None else after(told))
+    ended = reconcile._interrupted(running, said, now=after(3))
+    assert ended.ended_at == after(ends)
+    assert ended.duration_sec == 60 * ends
+
+
 def test_a_run_that_goes_on_is_left_alone(
     tick: Tick, receipts: Any, store: ReceiptStore, instance: dg.DagsterInstance
 ) -> None:
