@@ -37,7 +37,7 @@ THREADS = 16
 """So many for all stores of one process."""
 THREADS_OF_A_STORE = 4
 """So many of them for one store: one that hangs does not hold up the others."""
-AT_ONCE = 50
+AT_ONCE = 25
 """So many gates are answered at once, so that their loop does other things in between."""
 IDLE = 300.0
 """Seconds after which a store that nobody asks any more is closed."""

@@ -52,12 +52,13 @@ class UpstreamReceiptTrigger(BaseTrigger):
 
     async def run(self) -> AsyncIterator[TriggerEvent]:
         """Yield one event: how the gate stands when waiting is over."""
-        looks = looks_of_this_loop()
+        looks, said = looks_of_this_loop(), ""
         while True:
             seen = await looks.look(self.gate)
             if seen.outcome is not Outcome.WAIT:
                 yield TriggerEvent(seen.fields())
                 return
-            pause = looks.pause(self.gate, seen)
-            self.log.info("%s Looks again in %.0f s.", seen.message, pause)
-            await asyncio.sleep(pause)
+            if seen.message != said:  # a line for each look of a thousand gates blocks their loop
+                said = seen.message
+                self.log.info("%s Looks again every %s.", said, seen.every)
+            await asyncio.sleep(looks.pause(self.gate, seen))
