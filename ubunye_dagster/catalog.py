@@ -26,7 +26,7 @@ from ubunye_dagster.asked import Question, question_of
 from ubunye_dagster.calls import around_calls
 from ubunye_dagster.keys import KeyOf
 from ubunye_dagster.onrecord import OnRecord, run_of_this_dagster
-from ubunye_dagster.places import NO_PARTITION, Place, Places
+from ubunye_dagster.places import Place, Places
 from ubunye_dagster.receipt_events import Event, event_of
 from ubunye_dagster.reported import CatalogCursor, Reported, room_for
 from ubunye_dagster.resource import RESOURCE_KEY
@@ -161,14 +161,17 @@ class _Task:
     """The receipts that are on record in Dagster."""
     left: list[Receipt] = field(default_factory=list)
     """Those that are to be reported at a later tick."""
-    new: list[Receipt] = field(default_factory=list)
+    new: list[tuple[Receipt, list[str | None]]] = field(default_factory=list)
+    """Those to report now, each for these partitions."""
+    unplaced: list[str] = field(default_factory=list)
+    """Those that are for no partition."""
 
     def is_late(self, receipt: Receipt, partition: str | None) -> bool:
         """Whether a newer success of the same partition is on record."""
         return receipt.status is Status.SUCCESS and any(
             each.status is Status.SUCCESS
             and each.order > receipt.order
-            and self.place.partition_of(each) == partition
+            and partition in self.place.partitions_of(each)
             for each in self.done
         )
 
@@ -265,42 +268,47 @@ class _Look:
             return
         on_record = OnRecord.of(task.place.key, instance, since=min(r.started_at for r in fresh))
         for receipt in fresh:
-            if on_record.has(receipt):
-                task.done.append(receipt)
+            try:
+                partitions = task.place.partitions_of(receipt)
+            except ConfigError:
+                raise
+            except Exception as error:  # a key_of of the user's, for one receipt among many
+                task.unplaced.append(f"{receipt.batch} ({type(error).__name__})")
                 continue
-            run = run_of_this_dagster(receipt, instance)
-            if run is not None and task.place.is_made_here:
+            if not partitions:
+                task.unplaced.append(str(receipt.batch))
+                continue
+            rest = [each for each in partitions if not on_record.has(receipt, each)]
+            run = run_of_this_dagster(receipt, instance) if rest else None
+            if not rest or (run is not None and task.place.is_made_here):
                 task.done.append(receipt)
             elif run is not None and not run.is_finished:
                 task.left.append(receipt)  # Dagster will write down itself what the run makes
             else:
-                task.new.append(receipt)
+                task.new.append((receipt, rest))
 
     def _report(self, looked: Sequence[_Task], tick: _Tick, instance: dg.DagsterInstance) -> None:
         """Report what is new, oldest first over all tasks; the rest follows at later ticks."""
-        new = [(receipt, task) for task in looked for receipt in task.new]
-        unknown: dict[str, None] = {}
+        new = [(receipt, rest, task) for task in looked for receipt, rest in task.new]
+        unknown = {f"{task.name}: {each}": None for task in looked for each in task.unplaced}
         follow = 0
-        for receipt, task in sorted(new, key=lambda each: each[0].order):
-            try:
-                partition = task.place.partition_of(receipt)
-            except ConfigError:
-                raise
-            except Exception as error:  # a key_of of the user's, for one receipt among many
-                unknown[f"{task.name}: {receipt.batch} ({type(error).__name__})"] = None
-                continue
-            if partition is NO_PARTITION or not task.place.has(partition, instance):
-                unknown[f"{task.name}: {receipt.batch}"] = None
-                if not task.place.never_has(partition):
-                    task.left.append(receipt)
-            elif len(tick.events) >= self.at_most:
+        for receipt, partitions, task in sorted(new, key=lambda each: each[0].order):
+            here = [each for each in partitions if task.place.has(each, instance)]
+            lacking = [each for each in partitions if each not in here]
+            unknown |= dict.fromkeys(f"{task.name}: {receipt.batch}" for _ in lacking)
+            if here and len(tick.events) >= self.at_most:
                 task.left.append(receipt)
                 follow += 1
-            else:
+                continue
+            for partition in here:
                 is_late = task.is_late(receipt, partition)
                 tick.events.append(event_of(receipt, task.place.key, partition, is_late=is_late))
-                task.done.append(receipt)
+            if here:
                 tick.reported[task.name] = tick.reported.get(task.name, 0) + 1
+            if any(not task.place.never_has(each) for each in lacking):
+                task.left.append(receipt)
+            elif here:
+                task.done.append(receipt)
         if unknown:
             shown = "; ".join(list(unknown)[:5]) + ("; ..." if len(unknown) > 5 else "")
             tick.notes.append(f"Not a partition (yet): {shown}.")

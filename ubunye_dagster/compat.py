@@ -169,6 +169,27 @@ def key_of_period(
     return key if is_same else None
 
 
+def keys_of_period(
+    definition: dg.TimeWindowPartitionsDefinition, start: datetime, end: datetime, *, at_most: int
+) -> tuple[str, ...]:
+    """The keys of the partitions that lie wholly inside a period, whether they exist (yet) or not.
+
+    None where there are more than so many. Instants are compared in UTC: two in a zone that shows
+    an hour twice are not in order.
+    """
+    keys: list[str] = []
+    at, last = start.timestamp(), end.timestamp()
+    while at < last:
+        key = definition.get_partition_key_for_timestamp(at)
+        found = definition.time_window_for_partition_key(key)
+        first, at = found.start.timestamp(), max(found.end.timestamp(), at + 1)
+        if first >= start.timestamp() and found.end.timestamp() <= last:
+            keys.append(key)
+        if len(keys) > at_most:
+            return ()
+    return tuple(keys)
+
+
 UNDER_WAY = (
     dg.DagsterRunStatus.QUEUED,
     dg.DagsterRunStatus.NOT_STARTED,

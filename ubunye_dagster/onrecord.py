@@ -20,7 +20,7 @@ class OnRecord:
     """The events of one asset since some time."""
 
     reported: frozenset[tuple[str, ...]]
-    """Task, run id and status of each receipt."""
+    """Task, run id and status of each receipt, and the partition."""
     made_by: frozenset[str]
     """Dagster's own runs that have made it."""
 
@@ -37,8 +37,9 @@ class OnRecord:
                 for record in page.records:
                     event = record.asset_materialization or record.event_log_entry.asset_observation
                     told = event.metadata if event is not None else {}
-                    if all(name in told for name in (TASK, RECEIPT, STATUS)):
-                        reported.add(tuple(str(told[n].value) for n in (TASK, RECEIPT, STATUS)))
+                    if event is not None and all(name in told for name in (TASK, RECEIPT, STATUS)):
+                        names = (str(told[name].value) for name in (TASK, RECEIPT, STATUS))
+                        reported.add((*names, str(event.partition or "")))
                     elif record.asset_materialization is not None and record.run_id:
                         made_by.add(record.run_id)
                 cursor = page.cursor
@@ -46,9 +47,10 @@ class OnRecord:
                     break
         return cls(frozenset(reported), frozenset(made_by))
 
-    def has(self, receipt: Receipt) -> bool:
-        """Whether this end of the run is on record."""
-        if (receipt.task, receipt.run_id, receipt.status.value) in self.reported:
+    def has(self, receipt: Receipt, partition: str | None) -> bool:
+        """Whether this end of the run is on record for a partition."""
+        told = (receipt.task, receipt.run_id, receipt.status.value, str(partition or ""))
+        if told in self.reported:
             return True
         run = dagster_run_of(receipt)
         return run is not None and run in self.made_by

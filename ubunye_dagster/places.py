@@ -14,8 +14,8 @@ from ubunye_dagster.batches import partition_key
 from ubunye_dagster.keys import KeyOf, key_by_variables
 from ubunye_dagster.specs import Key, asset_key_of
 
-NO_PARTITION: Final = ""
-"""Stands for a receipt that names no partition of an asset that has them."""
+MOST: Final = 800
+"""A window with more partitions in it, of a month of hours, names none."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,24 @@ class Place:
     is_made_here: bool = False
     """Whether a step of this code location makes the asset."""
 
-    def partition_of(self, receipt: Receipt) -> str | None:
-        """The key of a receipt's partition; None where the asset has no partitions."""
-        if self.definition is None or self.by_variables is None:
-            return None
-        found = self._by_window(receipt) if self.by_window else None
-        return found or self.by_variables(receipt) or NO_PARTITION
+    def partitions_of(self, receipt: Receipt) -> tuple[str | None, ...]:
+        """The keys of a receipt's partitions: those that lie wholly inside of its window.
 
-    def _by_window(self, receipt: Receipt) -> str | None:
+        None stands for an asset without partitions; nothing for a receipt that names none.
+        """
+        if self.definition is None or self.by_variables is None:
+            return (None,)
+        found = self._by_window(receipt) if self.by_window else ()
+        if found:
+            return found
+        key = self.by_variables(receipt)
+        return (key,) if key else ()
+
+    def _by_window(self, receipt: Receipt) -> tuple[str, ...]:
         definition, window = self.definition, receipt.window
         if window is None or not isinstance(definition, dg.TimeWindowPartitionsDefinition):
-            return None
-        return compat.key_of_period(definition, window.start, window.end)
+            return ()
+        return compat.keys_of_period(definition, window.start, window.end, at_most=MOST)
 
     def has(self, partition: str | None, instance: Any) -> bool:
         """Whether the asset has this partition now."""
@@ -50,9 +56,9 @@ class Place:
         return compat.is_known_key(self.definition, partition, instance)
 
     def never_has(self, partition: str | None) -> bool:
-        """Whether the asset will never have it: it names none, or is before the first."""
-        if self.definition is None or not partition:
-            return True
+        """Whether the asset will never have it: it is before the first."""
+        if self.definition is None or partition is None:
+            return False
         return compat.is_before_the_first(self.definition, partition)
 
 

@@ -43,6 +43,7 @@ NOW = datetime.now(UTC)
 """A sensor goes by the clock: what is old and what is new is told from here."""
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 HASH = f"sha256:{'a' * 64}"
+LONDON = "Europe/London"
 Tick = Callable[..., Any]
 
 
@@ -297,7 +298,8 @@ def test_an_unknown_partition_loses_no_other_and_is_reported_once_there_is_one(
     store.save(a_receipt(run_id="r3", month=None, ago=HOUR))
     first = tick(**how)
     assert told(first) == [("Materialization", "r2", "2026-11")]
-    assert f"Not a partition (yet): {CALC}: month=2026-10" in first.skip_message
+    assert "Not a partition (yet): " in first.skip_message
+    assert f"{CALC}: month=2026-10" in first.skip_message
     assert f"{CALC}: (no variables)" in first.skip_message
     instance.add_dynamic_partitions("months", ["2026-10"])
     assert told(tick(first.cursor, **how)) == [("Materialization", "r1", "2026-10")]
@@ -342,6 +344,48 @@ def test_only_a_page_is_a_link(tick: Tick, store: ReceiptStore, page: str, is_li
     store.save(a_receipt(orchestrator=Orchestrator(name="cron", url=page)))
     (event,) = tick().asset_events
     assert isinstance(event.metadata["page"], dg.UrlMetadataValue) is is_link
+
+
+def test_a_run_for_several_partitions_is_reported_for_each_of_them_once(
+    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
+) -> None:
+    daily = dg.DailyPartitionsDefinition("2026-03-28", end_date="2026-04-02", timezone=LONDON)
+    window = Window(
+        start=datetime(2026, 3, 27, 12, tzinfo=UTC), end=datetime(2026, 3, 30, 23, tzinfo=UTC)
+    )
+    store.save(a_receipt(window=window, month=None))
+    asset = [dg.AssetSpec(KEY, partitions_def=daily)]
+    first = tick(assets=asset, dies_after=1)
+    assert [partition for _, _, partition in told(first)] == [
+        "2026-03-28",
+        "2026-03-29",  # which has 23 hours
+        "2026-03-30",
+    ]
+    assert [partition for _, _, partition in told(tick(assets=asset))] == [
+        "2026-03-29",
+        "2026-03-30",
+    ]
+    last = tick(assets=asset)
+    assert told(last) == []
+    assert len(instance.get_materialized_partitions(KEY)) == 3
+
+
+def test_of_several_partitions_those_that_come_later_are_reported_then(
+    tick: Tick, store: ReceiptStore
+) -> None:
+    window = Window(start=datetime(2026, 3, 28, tzinfo=UTC), end=datetime(2026, 3, 31, tzinfo=UTC))
+    store.save(a_receipt(window=window, month=None))
+
+    def asset(end: str) -> list[dg.AssetSpec]:
+        daily = dg.DailyPartitionsDefinition("2026-03-29", end_date=end)
+        return [dg.AssetSpec(KEY, partitions_def=daily)]
+
+    first = tick(assets=asset("2026-03-30"))
+    assert [partition for _, _, partition in told(first)] == ["2026-03-29"]
+    assert f"Not a partition (yet): {CALC}" in first.skip_message
+    second = tick(first.cursor, assets=asset("2026-03-31"))
+    assert [partition for _, _, partition in told(second)] == ["2026-03-30"]
+    assert told(tick(second.cursor, assets=asset("2026-04-01"))) == []
 
 
 def test_two_dimensions_are_found_by_their_variables(tick: Tick, store: ReceiptStore) -> None:
