@@ -18,6 +18,7 @@ from ubunye_core import (
     Morning,
     MorningTask,
     OnFailed,
+    Orchestrator,
     Override,
     Patience,
     Pin,
@@ -50,6 +51,7 @@ from ubunye_core import (
     check_upstream,
     close_run,
     copy_store,
+    end_attempt,
     export_ledger,
     fingerprint,
     import_ledger,
@@ -62,6 +64,7 @@ from ubunye_core import (
     read_policy,
     read_requirements,
     read_tasks,
+    record_afterwards,
     record_run,
     repair_store,
     require,
@@ -247,6 +250,11 @@ def look(receipts: Sequence[Receipt]) -> None:
 look(store.list_runs(CALC))
 look(store.search(CALC, Status.ERROR, batch={"month": "2026-10"}, limit=5))
 closed: Receipt = close_run(CALC, "r-1", reason="the node is gone", store=store)
+tried = Orchestrator(name="cron", ids={"job": "pay"}, attempt=1)
+ended: list[Receipt] = end_attempt(CALC, tried, ended_by="cron", reason="killed", store=store)
+late: Receipt = record_afterwards(
+    CALC, Status.SKIPPED, reason="a holiday", ended_by="cron", store=store, orchestrator=tried
+)
 data_hash: str | None = fingerprint("people.csv").data_hash
 
 copied: CopiedStore = copy_store("receipts", store, task="pay/*/*", since="2026-10-01T00:00:00Z")
