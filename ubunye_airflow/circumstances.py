@@ -74,7 +74,7 @@ def window(context: Mapping[str, Any]) -> Window | None:
         if start is None or end is None or start == end:
             return None
         return Window(start=start, end=end)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
         log.warning("The window of this run cannot be read, so none is recorded: %s", error)
         return None
 

@@ -72,7 +72,13 @@ def test_an_iso_key_names_its_month_day_or_hour(
     assert period(key) == Window(start=began, end=began + length)
 
 
-@pytest.mark.parametrize("key", ["", "2026", "2026-13", "2026-08-03T05:00:00", "eu", "２０２６-08"])
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("", "2026", "2026-13", "2026-08-03T05:00:00", "eu", "２０２６-08"),
+        *("9999-12", "9999-12-31", "9999-12-31T23"),  # these end after the last of all times
+    ],
+)
 def test_any_other_key_names_no_period(key: str) -> None:
     assert window(context({}, key)) is None
 

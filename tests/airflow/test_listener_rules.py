@@ -151,6 +151,10 @@ def test_receipts_takes_dates_and_refuses_what_is_no_single_value() -> None:
         ({"receipt_task_rule": "{dag_id}/{dag_id}/{task_id}"}, "each once"),
         ({"receipt_task_rule": "airflow/{dag_id}/{task_id}{run_id}"}, "each once"),
         ({"receipt_task_rule": "airflow/{dag_id/x"}, "receipt_task_rule is"),
+        ({"receipt_task_rule": "airflow/all/{dag_id}.{task_id}"}, "Put '/' between"),
+        ({"receipt_task_rule": "airflow/{{/{task_id}{dag_id}/all"}, "Put '/' between"),
+        ({"receipt_task_rule": "airflow/{dag_id}/{task_id:.3}"}, "whole"),
+        ({"receipt_task_rule": "airflow/{dag_id!r}/{task_id}"}, "whole"),
         ({"receipt_task_rule": f"{'a' * 120}/{{dag_id}}/{{task_id}}"}, "too long"),
     ],
 )

@@ -97,6 +97,17 @@ def by_rule(rule: str, dag_id: str, task_id: str) -> str:
             f"receipt_task_rule is {rule!r}. Use {{dag_id}} and {{task_id}}, each once: without "
             f"one of them several tasks would have one name."
         )
+    if any(spec or conversion for *_, spec, conversion in parts):
+        raise RefusedError(
+            f"receipt_task_rule is {rule!r}. Give {{dag_id}} and {{task_id}} whole: of ids that "
+            f"are cut several tasks would have one name."
+        )
+    first, second = (number for number, (_, name, *_) in enumerate(parts) if name is not None)
+    if not any("/" in text for text, *_ in parts[first + 1 : second + 1]):
+        raise RefusedError(
+            f"receipt_task_rule is {rule!r}. Put '/' between {{dag_id}} and {{task_id}}: both may "
+            f"hold any other sign, so 'a' and 'b.c' would have the name of 'a.b' and 'c'."
+        )
     fixed = sum(len(text.encode()) for text, *_ in parts)
     most = (MAX_BYTES - fixed) // 2
     if most <= _DIGEST + 1:
