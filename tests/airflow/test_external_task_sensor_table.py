@@ -330,12 +330,41 @@ def test_every_parameter_is_understood_or_refused_with_what_to_write(name: str) 
         assert caught.value.hint
 
 
-def test_the_code_of_the_page_makes_two_dags() -> None:
-    (block,) = re.findall(r"^```python\n(.*?)^```", TEXT, re.S | re.M)
+@pytest.fixture
+def names(store_url: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What the code of the page makes."""
+    monkeypatch.setenv("UBUNYE_STORE", store_url)
     names: dict[str, Any] = {"__name__": "a_dag_file"}
-    exec(compile(block, str(PAGE), "exec"), names)
-    (gate,) = names["after"]().tasks
-    assert (gate.required_task, gate.timeout) == ("pay/monthly/calc", 7200)
+    for block in re.findall(r"^```python\n(.*?)^```", TEXT, re.S | re.M):
+        exec(compile(block, str(PAGE), "exec"), names)
+    return names
+
+
+def test_the_gate_of_the_page_waits_as_long_as_the_sensor_before(names: dict[str, Any]) -> None:
+    (old,), (new,) = names["before"]().tasks, names["after"]().tasks
+    assert new.required_task == "pay/monthly/calc"
+    assert new.timeout == old.timeout
+
+
+def test_the_batch_travels_with_the_event_of_an_asset_and_in_the_conf(
+    names: dict[str, Any], run_dag: RunDag
+) -> None:
+    from airflow import settings
+    from airflow.models.asset import AssetEvent
+    from airflow.sdk.execution_time.comms import AssetEventDagRunReferenceResult
+    from airflow.sdk.execution_time.context import TriggeringAssetEventsAccessor
+
+    assert run_dag(names["pay_calc"](), OCTOBER).state == "success"
+    found = settings.Session().query(AssetEvent).filter_by(source_dag_id="pay_calc")
+    assert [each.extra for each in found] == [OCTOBER]
+
+    assert run_dag(names["pay_send"](), OCTOBER).states == {"calculated": "success"}
+    told = names["pay_send"]().get_task("calculated").python_callable
+    event = AssetEventDagRunReferenceResult.model_construct(
+        asset=names["due"], extra=OCTOBER, source_aliases=[]
+    )
+    events = TriggeringAssetEventsAccessor.build([event])
+    assert told(events) == OCTOBER
 
 
 def rows_under(heading: str) -> list[str]:
