@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tests.airflow.standalone import elsewhere
+from tests.airflow.standalone.early import Early
 from tests.airflow.standalone.rest import User
 from tests.airflow.standalone.server import ROOT, Standalone
 from ubunye_core import ReceiptStore, open_store
@@ -74,40 +71,22 @@ def server(the_server: Standalone) -> Standalone:
     return the_server
 
 
-@dataclass(frozen=True)
-class LongWait:
-    """A gate that waits for a slow upstream."""
-
-    run_id: str
-    began: datetime
-    upstream: subprocess.Popen[bytes]
-
-    def let_it_end(self) -> None:
-        assert self.upstream.stdin is not None
-        self.upstream.stdin.close()
-        assert self.upstream.wait(60) == 0
-
-
 @pytest.fixture(scope="package")
-def waits(store_url: str) -> Iterator[list[LongWait]]:
-    """Long waits, which go on beside the other tests."""
-    begun: list[LongWait] = []
-    yield begun
-    for each in begun:
-        each.let_it_end()
+def begun() -> Iterator[list[Early]]:
+    found: list[Early] = []
+    yield found
+    for each in found:
+        each.let_the_upstream_end()
 
 
 @pytest.fixture
-def admin(server: Standalone, waits: list[LongWait], store_url: str) -> User:
-    """A user who may do everything. With the first one, the long waits begin."""
-    user = User(server.url)
-    if not waits:
-        upstream = elsewhere.start("slow/monthly/calc", store_url, "sh", "-c", "read line; true")
-        run_id = user.trigger("gate_waits_long", month="2026-10")
-        waits.append(LongWait(run_id, datetime.now(UTC), upstream))
-    return user
+def early(server: Standalone, begun: list[Early], store_url: str) -> Early:
+    if not begun:
+        begun.append(Early(server.url, store_url))
+    return begun[0]
 
 
 @pytest.fixture
-def long_wait(admin: User, waits: list[LongWait]) -> LongWait:
-    return waits[0]
+def admin(server: Standalone, early: Early) -> User:
+    """A user who may do everything. With the first one, what waits long begins."""
+    return User(server.url)

@@ -104,7 +104,7 @@ class Standalone:
     def health(self) -> dict[str, str]:
         """What each part of it says of itself; empty when it does not answer."""
         try:
-            answer = httpx.get(f"{self.url}/api/v2/monitor/health", timeout=10)
+            answer = httpx.get(f"{self.url}/api/v2/monitor/health", timeout=10, trust_env=False)
             answer.raise_for_status()
         except httpx.HTTPError:
             return {}
@@ -188,7 +188,7 @@ def environment(home: Path, url: str, store: str) -> dict[str, str]:
         "PAY_DATA": str(home),
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(ROOT),
-        "NO_PROXY": "127.0.0.1",
+        **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1"),
     }
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 from tests.airflow.standalone import elsewhere
-from tests.airflow.standalone.conftest import LongWait
+from tests.airflow.standalone.early import LONG_WAIT, Early, sleep_until
 from tests.airflow.standalone.rest import User
 from ubunye_core import ReceiptStore
 
@@ -68,13 +67,12 @@ def test_case_40_health_is_asked_in_a_worker_without_a_database_or_a_token(
 
 
 def test_case_4_an_upstream_that_shows_signs_of_life_is_waited_for_longer_than_a_minute(
-    admin: User, store: ReceiptStore, long_wait: LongWait
+    admin: User, store: ReceiptStore, early: Early
 ) -> None:
-    began = long_wait.began
-    time.sleep(max(0.0, (began + timedelta(seconds=61) - datetime.now(UTC)).total_seconds()))
-    assert long_wait.upstream.poll() is None
+    sleep_until(early.began + timedelta(seconds=61))
+    assert early.upstream.poll() is None
     (running,) = store.list_runs("slow/monthly/calc")
     assert running.status == "running"
-    assert admin.run("gate_waits_long", long_wait.run_id).states == {"gate": "deferred"}
-    long_wait.let_it_end()
-    assert admin.ended("gate_waits_long", long_wait.run_id).states == {"gate": "success"}
+    assert admin.run(LONG_WAIT, early.long_wait).states == {"gate": "deferred"}
+    early.let_the_upstream_end()
+    assert admin.ended(LONG_WAIT, early.long_wait).states == {"gate": "success"}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime, timedelta
-
-import psutil
+from datetime import datetime, timedelta
 
 from tests.airflow.standalone import elsewhere
+from tests.airflow.standalone.early import DYING, Early
 from tests.airflow.standalone.rest import User
+from tests.airflow.standalone.server import SLOTS
 from ubunye_core import ReceiptStore
 
 MODES = ("poke", "reschedule", "deferrable")
@@ -52,25 +51,18 @@ def test_a_gate_that_timed_out_is_not_retried_in_any_mode(admin: User, store_url
         assert "has not succeeded for month=2026-10" in told["reason"]
 
 
-def test_a_retry_does_not_wait_anew(admin: User, store_url: str) -> None:
-    assert elsewhere.run("dies/monthly/calc", store_url, month="2026-09") == 0
-    run_id = admin.trigger("gate_dies_once", month="2026-10")
-    first = admin.when_tasks("gate_dies_once", run_id, gate="running").tasks["gate"]
-    began = datetime.fromisoformat(first["start_date"])
-    time.sleep(max(0.0, (began + timedelta(seconds=20) - datetime.now(UTC)).total_seconds()))
-    psutil.Process(first["pid"]).kill()
-
-    ended = admin.ended("gate_dies_once", run_id)
-    gate = ended.tasks["gate"]
+def test_a_retry_does_not_wait_anew(admin: User, early: Early) -> None:
+    began = early.kill_of_the_first_try()
+    gate = admin.ended(DYING, early.dying).tasks["gate"]
     assert (gate["state"], gate["try_number"]) == ("failed", 2)
     end, again = (datetime.fromisoformat(gate[name]) for name in ("end_date", "start_date"))
     assert began + timedelta(seconds=45) <= end < again + timedelta(seconds=45)
 
 
-def test_twenty_gates_wait_in_the_triggerer_and_every_one_opens(
+def test_case_10_more_gates_than_slots_wait_while_their_upstream_runs_and_every_one_opens(
     admin: User, store_url: str, store: ReceiptStore
 ) -> None:
-    """Case 10: more gates than slots, and the upstream runs all the same."""
+    assert SLOTS < 25
     assert elsewhere.run("many/monthly/calc", store_url) == 0
     run_id = admin.trigger("many_gates")
     deferred = {f"deferrable[{part}]": "deferred" for part in range(20)}

@@ -58,7 +58,7 @@ def test_case_11_a_wait_goes_on_in_another_triggerer_with_the_same_deadline(
     expired = ended.tasks["expires"]
     end = datetime.fromisoformat(expired["end_date"])
     began = datetime.fromisoformat(before.tasks["expires"]["start_date"])
-    assert began + timedelta(seconds=60) <= end < at + timedelta(seconds=60)
+    assert began + timedelta(seconds=45) <= end < at + timedelta(seconds=45)
 
 
 def kill(server: Standalone) -> None:

@@ -73,7 +73,7 @@ def upstream_of_many():
 @dag(schedule=None)
 def gates_across_a_restart():
     gate("opens", "restart/monthly/calc")
-    gate("expires", "restart/monthly/calc", wait="60s", variables={"month": "never"})
+    gate("expires", "restart/monthly/calc", wait="45s", variables={"month": "never"})
 
 
 @dag(schedule=None)
