@@ -209,6 +209,18 @@ def test_a_run_that_died_without_a_word_is_ended(
     assert store.load(CALC, "r1").status is Status.INTERRUPTED
 
 
+def test_an_asset_behind_a_task_with_a_dot_needs_another_key(store: ReceiptStore) -> None:
+    task, key = "pay/v1.2/calc", dg.AssetKey(["pay", "v1_2", "calc"])
+    (dotted,) = load_receipt_asset_specs([task], store=store)
+    (renamed,) = load_receipt_asset_specs([task], store=store, asset_keys={task: key})
+
+    def after() -> None: ...
+
+    with pytest.raises(dg.DagsterInvalidDefinitionError, match="not a valid name"):
+        dg.asset(deps=[dotted])(after)
+    assert dg.asset(deps=[renamed])(after).dependency_keys == {key}
+
+
 def test_a_component_is_built_from_yaml() -> None:
     component = ReceiptGatesComponent.resolve_from_yaml(
         "gates:\n- requires: pay/monthly/calc\n  variables: {month: {partition_format: '%Y-%m'}}\n"
