@@ -14,6 +14,7 @@ from ubunye_core.web.access import SeenStore
 TASKS_A_PAGE = 100
 PASSED_OVER = 300
 """So many tasks that may not be seen are passed over for one page."""
+_AND = "~"  # no task's name holds it
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Listed:
 
     tasks: tuple[str, ...]
     following: str | None = None
-    """The next page begins after this task; None where there is none."""
+    """Where the next page begins, for ``after``; None where there is none."""
     of: int | None = None
     """How many tasks there are in all; None where that may not be told."""
 
@@ -33,28 +34,43 @@ def list_tasks(store: ReceiptStore, wanted: Sequence[str], after: str | None) ->
     Args:
         store: The store, or what may be seen of it.
         wanted: Tasks and patterns; none are all. A task that is named is there in any case.
-        after: The last task of the page before; None is the first page.
+        after: The last task that a page before has shown. With ``~300``, so many tasks after it
+            were passed over since: none of these is named to somebody who may not see it. None is
+            the first page.
 
     Raises:
         ConfigError: a name is none, or the store cannot list its tasks.
         StoreUnavailableError: the store cannot answer now.
     """
     names = [check_task_or_pattern(each) for each in wanted]
-    start = "" if after is None else check_task(after)
+    start, passed = _place(after or "")
     patterns = [name for name in names if is_pattern(name)]
     exact = {name for name in names if not is_pattern(name)}
     fitting = exact | set(_fitting(store, patterns) if patterns or not names else ())
-    left = sorted(task for task in fitting if task > start)
+    left = sorted(task for task in fitting if task > start)[passed:]
     if not isinstance(store, SeenStore):
         few = tuple(left[:TASKS_A_PAGE])
         return Listed(few, few[-1] if len(left) > len(few) else None, len(fitting))
     found: list[str] = []
     for number, task in enumerate(left):
         if len(found) == TASKS_A_PAGE or number == PASSED_OVER:
-            return Listed(tuple(found), left[number - 1])
+            following = found[-1] if found else f"{start}{_AND}{passed + number}"
+            return Listed(tuple(found), following)
         if task in exact or store.knows(task):
             found.append(task)
     return Listed(tuple(found))
+
+
+def _place(after: str) -> tuple[str, int]:
+    """After which task a page begins, and how many more it leaves out.
+
+    Raises:
+        ConfigError: the text says neither.
+    """
+    task, separator, number = after.partition(_AND)
+    if separator and not (number.isascii() and number.isdecimal()):
+        raise ConfigError(f"'after' is {after!r}.", hint="Follow the link to the next page.")
+    return check_task(task) if task else "", int(number[:9] or 0)
 
 
 def _fitting(store: ReceiptStore, patterns: Sequence[str]) -> list[str]:
