@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from ubunye_core.codec import as_json, decode
 from ubunye_core.masking import MASK, is_secret_name, masked_text
-from ubunye_core.receipt import Json, Receipt
+from ubunye_core.receipt import Json, Receipt, Step
 
 _HASH = "sha256:"
 _NAMES_OF_PACKAGES = "environment"
@@ -16,13 +17,8 @@ _VALUES = ("usual", "given", "value")
 
 def masked(receipt: Receipt) -> Receipt:
     """The receipt with ``***`` for what looks like a secret, in unknown fields too."""
-    document = masked_document(as_json(receipt))
+    document = {name: _masked_field(name, value) for name, value in as_json(receipt).items()}
     return decode(json.dumps(document).encode(), where=f"{receipt.task} run {receipt.run_id}")
-
-
-def masked_document(document: dict[str, Json]) -> dict[str, Json]:
-    """The same for a receipt as JSON data."""
-    return {name: _masked_field(name, value) for name, value in document.items()}
 
 
 def _masked_field(name: str, value: Json) -> Json:

@@ -11,11 +11,11 @@ from ubunye_core.names import check_run_id
 from ubunye_core.questions import Health, TaskHealth, Verdict, job_health
 from ubunye_core.questions.tasks import did_you_mean
 from ubunye_core.receipt import Orchestrator, Receipt, Status
-from ubunye_core.stores import Found, Unreadable
+from ubunye_core.stores import Unreadable
 from ubunye_core.web.access import runs_of_attempt
-from ubunye_core.web.asked import FEW_RUNS, MOST_RUNS, SCHEDULE_OPTIONS, Asked, NotThereError
+from ubunye_core.web.asked import MOST_RUNS, SCHEDULE_OPTIONS, Asked, NotThereError
 from ubunye_core.web.comparing import compare
-from ubunye_core.web.masked import masked
+from ubunye_core.web.masked import masked, masked_line
 from ubunye_core.web.shown import as_text, facts, tables
 from ubunye_core.web.tasks import Listed, list_tasks
 from ubunye_core.web.windowgrid import grid_of
@@ -105,21 +105,20 @@ def task(asked: Asked) -> Page:
         _check_is_there(asked, name)
     how = job_health(name, store=asked.store, now=asked.now).tasks[0]
     given = {each: asked.text(each) for each in ("status", "since")}
-    more = min(2 * number, MOST_RUNS) if len(found) > number > 0 else None
+    has_more, next_number = len(found) > number, min(2 * number, MOST_RUNS)
     return Page(
         "task.html",
         {
             "task": name,
             "health": how,
-            "runs": [masked(run) for run in found[:number]],
+            "runs": [masked_line(run) for run in found[:number]],
             "unreadable": _once(found.unreadable),
             "statuses": list(Status),
             "given": given,
-            "more": None
-            if more is None or more == number
-            else asked.links.task(name, **given, n=more),
-            "has_more": more is not None,
-            "is_usual": number == FEW_RUNS,
+            "more": asked.links.task(name, **given, n=next_number)
+            if has_more and next_number > number
+            else None,
+            "has_more": has_more,
         },
     )
 
@@ -210,7 +209,7 @@ def _check_is_there(asked: Asked, name: str, *, is_expected: bool = False) -> No
     """Refuse a task of which there is nothing to be seen."""
     if is_expected and not asked.is_restricted:
         return
-    newest: Found = asked.store.list_runs(name, 1)
+    newest = asked.store.list_runs(name, 1)
     if not newest and not newest.unreadable:
         near = did_you_mean(name, asked.store)
         raise NotThereError(f"There is no receipt of {name}.{near}")

@@ -6,6 +6,8 @@ import pytest
 
 from tests.core.web.conftest import CALC, client, read
 from ubunye_core import Step, TriggeredBy, TriggerKind
+from ubunye_core.web.masked import masked, masked_line
+from ubunye_core.web.shown import rows_of
 
 TASK = f"/task/{CALC}"
 
@@ -110,3 +112,15 @@ def test_what_names_no_task_finds_none(look, keep, path, status):
     seen = look(path)
     assert seen.status == status
     assert seen.headings[0] == "h1"
+
+
+def test_a_line_holds_nothing_of_the_many_inputs_of_its_run_and_costs_nothing_by_them(keep):
+    one = Step(name="token=hunter2", direction="output", row_count=3)
+    run = keep(
+        inputs=(one,) * 3, outputs=(one, one), error="password=hunter2", environment={"a": "1"}
+    )
+    whole, line = masked(run), masked_line(run)
+    assert (line.inputs, line.environment, rows_of(line.outputs)) == ((), None, "6")
+    assert "hunter2" not in repr(line)
+    shown = ("error", "status", "outcome", "batch", "triggered_by", "run_id", "started_at")
+    assert [getattr(line, name) for name in shown] == [getattr(whole, name) for name in shown]
