@@ -251,6 +251,7 @@ def test_health_is_asked_and_what_was_missed_is_triggered(
     store: ReceiptStore, store_url: str, run_dag: RunDag
 ) -> None:
     store.save(a_receipt("run-1", month="2026-01"))
+    store.save(a_receipt("run-1", task="pay/yearly/close", month=None))
     with DAG("caught_up", schedule=None) as caught_up:
 
         @task.receipt(receipt_task=CALC, variables=VARIABLES, store=store_url)
@@ -265,7 +266,9 @@ def test_health_is_asked_and_what_was_missed_is_triggered(
     )  # fmt: skip
     with DAG("asked", schedule=None) as dag:
         HealthCheckOperator(task_id="healthy", tasks=["pay/*/*"], store=store_url)
-        HealthCheckOperator(task_id="stale", tasks=CALC, max_age="1s", store=store_url)
+        HealthCheckOperator(
+            task_id="stale", tasks="pay/yearly/close", max_age="1d", store=store_url
+        )
         missed = MissedWindowsOperator(
             task_id="missed", receipt_task=CALC, schedule=schedule, since="2026-01-01T00:00:00Z",
             catchup="all", cap=1, trigger_dag_id="caught_up", store=store_url,
