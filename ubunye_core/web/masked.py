@@ -21,6 +21,28 @@ def masked(receipt: Receipt) -> Receipt:
     return decode(json.dumps(document).encode(), where=f"{receipt.task} run {receipt.run_id}")
 
 
+def masked_line(receipt: Receipt) -> Receipt:
+    """The same with no more of it than a line of a list shows: some have thousands of inputs.
+
+    Of its outputs the numbers of rows are kept.
+    """
+    rows = tuple(
+        Step(name="-", direction="output", row_count=step.row_count) for step in receipt.outputs
+    )
+    few = replace(
+        receipt,
+        inputs=(),
+        outputs=(),
+        upstreams=(),
+        overrides=(),
+        timings=(),
+        expectations=(),
+        environment=None,
+        extra={},
+    )
+    return replace(masked(few), outputs=rows)
+
+
 def _masked_field(name: str, value: Json) -> Json:
     if name == _NAMES_OF_PACKAGES:  # google-auth is no secret
         return _masked(value, by_name=False)
