@@ -15,10 +15,11 @@ Sees = Callable[[Receipt], bool]
 LOOKED_AT = 50
 """A task is there for somebody who may see one of so many of its newest runs."""
 NEWEST = 1000
+"""Where a store cannot find an attempt, so many of the newest runs are looked through for it."""
 
 
 def runs_of_attempt(store: ReceiptStore, task: str, attempt: Orchestrator) -> Found:
-    """The receipts of a scheduler's attempt; where a store cannot find them, of its newest runs."""
+    """The receipts of a scheduler's attempt."""
     find: Callable[[str, Orchestrator], Found] | None = getattr(store, "of_attempt", None)
     if find is not None:
         return find(task, attempt)

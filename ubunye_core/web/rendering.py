@@ -46,7 +46,6 @@ _ENVIRONMENT.filters |= {
     "brief": shown.brief,
     "masked": masked_text,
     "moment": _moment,
-    "period": shown.period,
     "rows_of": shown.rows_of,
     "started_by": shown.started_by,
     "took": shown.took,

@@ -113,7 +113,7 @@ def rows_of(steps: Sequence[Step]) -> str:
     return f"{sum(known):,}" if known and len(known) == len(counts) else ""
 
 
-def period(receipt: Receipt) -> str:
+def _period(receipt: Receipt) -> str:
     """The window of a run."""
     window = receipt.window
     if window is None:
@@ -161,7 +161,7 @@ def _facts(receipt: Receipt) -> Iterator[Fact]:
     yield Fact(
         "not in batch", _texts({n: v for n, v in receipt.variables.items() if n not in batch.names})
     )
-    yield Fact("window", period(receipt) or "none")
+    yield Fact("window", _period(receipt) or "none")
     yield Fact("started", in_iso(receipt.started_at))
     yield Fact("ended", "" if receipt.ended_at is None else in_iso(receipt.ended_at))
     yield Fact("took", took(receipt))

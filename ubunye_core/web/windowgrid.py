@@ -38,7 +38,7 @@ def grid_of(asked: Asked, task: str) -> Grid:
     if not schedule:
         return Grid()
     since = asked.since() or asked.now - USUAL
-    _check_number(schedule, since, asked.now)
+    _check_not_too_many(schedule, since, asked.now)
     answer = window_states(
         task, schedule=schedule, since=min(since, asked.now), store=asked.store, now=asked.now
     )
@@ -47,7 +47,7 @@ def grid_of(asked: Asked, task: str) -> Grid:
     return Grid(answer, answer.windows[::-1], counts, since)
 
 
-def _check_number(versions: Sequence[Schedule], since: datetime, now: datetime) -> None:
+def _check_not_too_many(versions: Sequence[Schedule], since: datetime, now: datetime) -> None:
     """Refuse a period of more windows than somebody looks at, before any is looked up."""
     number = 0
     for schedule in versions:
