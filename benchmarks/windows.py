@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import subprocess
 import sys
@@ -131,6 +132,14 @@ def loop() -> float:
     return time.process_time() - cpu
 
 
+def whole(store: ReceiptStore) -> dict[str, float]:
+    """To read every receipt of the task, and ask nothing: what the other figures compare with."""
+    clock, cpu = time.perf_counter(), time.process_time()
+    number = sum(isinstance(each, Receipt) for each in store.scan(TASK))  # type: ignore[attr-defined]
+    took = {"seconds": time.perf_counter() - clock, "cpu": time.process_time() - cpu}
+    return took | {"windows": number, "loop": loop()}
+
+
 def plan(store: ReceiptStore, tasks: int) -> dict[str, float]:
     given = to_catch_up(tasks)
     clock, cpu = time.perf_counter(), time.process_time()
@@ -184,6 +193,7 @@ def measured(place: Path, given: argparse.Namespace) -> dict[str, dict[str, floa
     asked("files", "states", folder, since.isoformat())
     without_hints(Path(folder))
     asked("files, names alone", "states", folder, since.isoformat())
+    asked("every receipt", "whole", folder, "-")
     for name, url in (
         ("plan, SQLite", f"sqlite:///{place}/nights-{tasks}.db"),
         ("plan, files", f"{place}/nights-{tasks}"),
@@ -209,6 +219,8 @@ def main() -> None:
         asked: dict[str, Any] = (
             states(store, datetime.fromisoformat(more))
             if what == "states"
+            else whole(store)
+            if what == "whole"
             else plan(store, int(more))
         )
         print(json.dumps(asked))
@@ -220,12 +232,13 @@ def main() -> None:
         return
     print("| question | windows | seconds | CPU | read | whole process | loop | bar |")
     for name, took in found.items():
-        bar = BARS.get(name, BARS["plan"])
-        said = "reached" if took["seconds"] <= bar else "NOT REACHED"
+        bar = BARS.get(name, BARS["plan"] if name.startswith("plan") else math.inf)
+        said = "" if bar == math.inf else f"{bar:g} s "
+        said += "" if not said else "reached" if took["seconds"] <= bar else "NOT REACHED"
         print(
             f"| {name} | {took['windows']:,} | {took['seconds']:.2f} | {took['cpu']:.2f} "
             f"| {took.get('read', 0):.2f} | {took.get('whole', 0):.2f} | {took.get('loop', 0):.3f} "
-            f"| {bar:g} s {said} |"
+            f"| {said} |"
         )
 
 
