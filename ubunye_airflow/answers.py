@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ubunye_airflow.everywindow import schedule_fields
 from ubunye_core import (
-    ConfigError,
     Health,
     Pin,
     Plan,
@@ -127,12 +127,7 @@ def pinned(fields: Mapping[str, Any]) -> UpstreamAnswer:
 
 
 def requirement_fields(requirement: Requirement) -> dict[str, Any]:
-    """A requirement as JSON, in the words of YAML; ``Requirement.of`` reads it back."""
-    if requirement.windows is not None:
-        raise ConfigError(
-            f"A sensor has no window, so it cannot tell which of {requirement.task} it needs.",
-            hint="Require them inside the task, by run.require(...).",
-        )
+    """A requirement as JSON, in the words of YAML; ``requirement_read`` reads it back."""
     variables = requirement.variables
     lengths = {"wait": requirement.wait, "poll": requirement.poll, "max_age": requirement.max_age}
     return {
@@ -146,6 +141,8 @@ def requirement_fields(requirement: Requirement) -> dict[str, Any]:
         "on_failed": str(requirement.on_failed),
         "optional": requirement.optional,
         "allow_unknown": requirement.allow_unknown,
+        "windows": requirement.windows,
+        "schedule": [schedule_fields(each) for each in requirement.versions] or None,
     }
 
 

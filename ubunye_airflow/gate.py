@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from ubunye_airflow.answers import requirement_fields, upstream_fields
+from ubunye_airflow.everywindow import requirement_read, window_fields, window_read
 from ubunye_airflow.hooks import ReceiptStoreHook
 from ubunye_core import (
     ConfigError,
@@ -20,6 +21,7 @@ from ubunye_core import (
     StoreUnavailableError,
     UpstreamAnswer,
     Verdict,
+    Window,
     check_upstream,
 )
 
@@ -92,6 +94,8 @@ class Gate:
     poll: timedelta = field(default=POLL)
     asker: str | None = None
     """The task that this gate is for; a pattern does not name it."""
+    window: Window | None = None
+    """The period of the run that asks, for a requirement of every window."""
 
     @property
     def hook(self) -> ReceiptStoreHook:
@@ -111,7 +115,11 @@ class Gate:
             store = self.hook.get_conn() if opened is None else opened()
             url = store.url
             answer = check_upstream(
-                self.requires, variables=self.variables, store=store, asker=self.asker
+                self.requires,
+                variables=self.variables,
+                store=store,
+                asker=self.asker,
+                window=self.window,
             )
         except StoreUnavailableError as error:
             answer = self._unknown(str(error))
@@ -142,19 +150,21 @@ class Gate:
             "since": self.since.isoformat(),
             "poll": self.poll.total_seconds(),
             "asker": self.asker,
+            "window": window_fields(self.window),
         }
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> Gate:
         """The gate that a trigger was given."""
         return cls(
-            requires=tuple(map(Requirement.of, fields["requires"])),
+            requires=tuple(map(requirement_read, fields["requires"])),
             variables=fields["variables"],
             store=fields["store"],
             store_conn_id=fields["store_conn_id"],
             since=datetime.fromisoformat(fields["since"]),
             poll=timedelta(seconds=fields["poll"]),
             asker=fields.get("asker"),
+            window=window_read(fields.get("window")),
         )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from airflow.sdk.bases.operator import BaseOperator
 
 from ubunye_airflow.answers import health_fields
+from ubunye_airflow.circumstances import window
 from ubunye_airflow.compat import AirflowException, AirflowFailException
 from ubunye_airflow.external import agreed, understood
 from ubunye_airflow.gate import Gate, Look, Outcome
@@ -144,6 +145,7 @@ class RequirementOperator(AsksUpstream, BaseOperator):
                 store_conn_id=self.store_conn_id,
                 since=datetime.now(UTC),
                 asker=self._asker(),
+                window=window(context),
             )
         except ConfigError as error:
             raise AirflowFailException(str(error)) from error

@@ -10,6 +10,7 @@ from typing import Any
 from ubunye_airflow.answers import requirement_fields
 from ubunye_airflow.compat import hide
 from ubunye_airflow.connections import secrets_in
+from ubunye_airflow.everywindow import requirement_read
 from ubunye_airflow.variables import NOT_IN_BATCH, is_template
 from ubunye_core import (
     ConfigError,
@@ -115,7 +116,9 @@ class AsksUpstream(NamesStore):
             return (replace(self._asked, task=self.required_task, variables=self._names()),)
         if self.config is not None:
             return requirements_of(read_requirements(self._beside_dag(self.config)))
-        return requirements_of(self.requires)
+        given = self.requires
+        several = [given] if isinstance(given, str | Mapping) else given
+        return requirements_of(map(requirement_read, several))
 
     def _names(self) -> list[str] | None:
         if self.match is not None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ubunye_airflow.circumstances import window
 from ubunye_airflow.compat import (
     AirflowFailException,
     AirflowSensorTimeout,
@@ -26,7 +27,7 @@ from ubunye_airflow.links import ReceiptLink
 from ubunye_airflow.requiring import ANY_TASK, AsksUpstream
 from ubunye_airflow.triggers import UpstreamReceiptTrigger
 from ubunye_airflow.variables import comparable_texts, given_variables
-from ubunye_core import ConfigError, Requirement, RequirementLike, masked_url
+from ubunye_core import ConfigError, Requirement, RequirementLike, Window, masked_url
 
 WAIT_BEGAN = "ubunye_wait_began"
 HELD_BY_A_SKIP = ("all_success", "all_failed", "one_failed", "none_skipped")
@@ -144,6 +145,7 @@ class UpstreamReceiptSensor(AsksUpstream, BaseSensorOperator):
             deferrable = conf.getboolean("operators", "default_deferrable", fallback=False)
         self.deferrable = deferrable
         self._since: datetime | None = None
+        self._window: Window | None = None
         self._look: Look | None = None
         self._ask(
             asked,
@@ -171,6 +173,7 @@ class UpstreamReceiptSensor(AsksUpstream, BaseSensorOperator):
 
     def poke(self, context: Any) -> PokeReturnValue:
         """Look once."""
+        self._window = window(context)
         try:
             gate = self.gate()
         except ConfigError as error:
@@ -201,6 +204,7 @@ class UpstreamReceiptSensor(AsksUpstream, BaseSensorOperator):
             since=self._since or datetime.now(UTC),
             poll=timedelta(seconds=self.poke_interval),
             asker=self._asker(),
+            window=self._window,
         )
 
     def _patient(self, requirement: Requirement) -> Requirement:

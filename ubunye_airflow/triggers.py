@@ -32,6 +32,7 @@ class UpstreamReceiptTrigger(BaseTrigger):
         since: str,
         poll: float,
         asker: str | None = None,
+        window: dict[str, Any] | None = None,
     ) -> None:
         super().__init__()  # type: ignore[no-untyped-call]  # Airflow types it so
         self.gate = Gate.of(
@@ -43,6 +44,7 @@ class UpstreamReceiptTrigger(BaseTrigger):
                 "since": since,
                 "poll": poll,
                 "asker": asker,
+                "window": window,
             }
         )
 
