@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -73,13 +75,15 @@ def secrets_in(url: str) -> list[str]:
     if masked_url(url) == url:
         return []
     rest = url.partition("://")[2]
-    user, at, _ = rest.partition("?")[0].rpartition("@")
-    found = [user.partition(":")[2]] if at else []
+    # Where a user's part ends is for each client to say, if it holds what should be quoted.
+    parts = {re.split("[/?#]", rest)[0], rest.partition("?")[0]}
+    parts = {part for part in parts if "@" in part} or {rest}
+    found = [part.rpartition("@")[0].partition(":")[2] for part in parts]
     query = rest.partition("?")[2].partition("#")[0]
     for pair in query.split("&"):
         name, _, text = pair.partition("=")
-        found += [text] if _is_credential(unquote(name)) else []
-    return [way for text in found if text for way in {text, unquote(text)}]
+        found += [text] if _is_credential(unquote(name)) else secrets_in(unquote(text))
+    return list(dict.fromkeys(way for text in found if text for way in (text, unquote(text))))
 
 
 def _url(connection: Any, name: str) -> str:
@@ -89,13 +93,29 @@ def _url(connection: Any, name: str) -> str:
             f"{name} has no store URL.",
             hint="Write it into the field 'Store URL' (host), such as s3://bucket/receipts.",
         )
+    host = _with_port(host, connection.port, name) if connection.port else host
     # A connection that is given as a URI has its path in the schema.
     return f"{host.rstrip('/')}/{connection.schema}" if connection.schema else host
+
+
+def _with_port(url: str, port: int, name: str) -> str:
+    """The URL with the port, which a connection that is given as a URI has beside its host."""
+    scheme, separator, rest = url.partition("://")
+    place, slash, path = rest.partition("/")
+    standing = re.search(r":(\d+)$", place.rpartition("@")[2])
+    if not place:
+        raise ConfigError(f"{name} has the port {port}, and its store URL has no place for it.")
+    if standing is None:
+        return f"{scheme}{separator}{place}:{port}{slash}{path}"
+    if int(standing[1]) != port:
+        raise ConfigError(f"{name} has two different ports, {standing[1]} and {port}.")
+    return url
 
 
 def _extra(connection: Any, name: str) -> dict[str, str]:
     """The extra's fields as text; what a form leaves empty is none."""
     try:
+        json.loads(connection.extra or "{}")  # Airflow itself would go on with no field at all
         found = dict(connection.extra_dejson)
     except (TypeError, ValueError) as error:
         raise ConfigError(f"The extra of {name[4:]} is no JSON object.") from error

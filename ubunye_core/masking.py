@@ -103,14 +103,19 @@ def masked_url(url: str) -> str:
     query, hash_, fragment = query.partition("#")
     pairs = [pair.partition("=") for pair in query.split("&")]
     query = "&".join(
-        name + sep + (MASK if value and _is_secret_in_query(name) else value)
+        name + sep + (MASK if value and _is_secret_pair(name, value) else value)
         for name, sep, value in pairs
     )
     return _masked_assignments(place, is_secret_name) + mark + query + hash_ + fragment
 
 
+def _is_secret_pair(name: str, value: str) -> bool:
+    """Also a URL with a password, written as a URL's query must write it."""
+    in_a_url = set(_url_passwords(unquote_plus(value))) - {MASK}
+    return _is_secret_in_query(unquote_plus(name)) or bool(in_a_url)
+
+
 def _is_secret_in_query(name: str) -> bool:
-    name = unquote_plus(name)
     last = _WORDS.findall(name)[-1:]
     if "password" in name.lower():  # sslpassword
         return True

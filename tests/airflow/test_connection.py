@@ -101,6 +101,9 @@ def test_a_bucket_is_opened_by_the_fields_of_its_form_and_the_environment_stays_
         ),
         ({"host": "file:///srv/receipts", "extra": {"region": None, "x": ""}},
          "file:///srv/receipts", {}),
+        ({"host": "postgresql://db", "port": 5433, "schema": "jobs"},
+         "postgresql://db:5433/jobs", {}),
+        ({"host": "postgresql://db:5433/jobs", "port": 5433}, "postgresql://db:5433/jobs", {}),
     ],
     ids=str,
 )  # fmt: skip
@@ -133,6 +136,12 @@ def test_options_go_into_the_url_and_credentials_beside_it(
         ({"host": "s3://bucket", "extra": {"account_key": GEHEIM}}, "credential 'account_key'"),
         ({"host": "/srv/receipts", "extra": {"secret_access_key": GEHEIM}}, "takes none"),
         ({"host": "file:///srv/receipts", "extra": {"region": "a"}}, "has options"),
+        ({"host": "postgresql://db:1/x", "port": 2, "extra": {}}, "two different ports"),
+        ({"host": "file:///srv/receipts", "port": 2, "extra": {}}, "no place for it"),
+        (
+            {"host": "s3://bucket/x", "extra": {"endpoint": f"http://me:{GEHEIM}@h"}},
+            "without credentials",
+        ),
     ],
     ids=str,
 )
@@ -145,6 +154,14 @@ def test_fields_that_do_not_fit_together_are_an_error_that_shows_no_secret(
     assert GEHEIM not in str(refused.value)
     good, said = hook.test_connection()
     assert (good, GEHEIM in said) == (False, False)
+
+
+def test_an_extra_that_is_no_json_is_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    extra = f'{{"secret_access_key": "{GEHEIM}"'
+    hook = connect(monkeypatch, host="s3://bucket/x", extra=extra)
+    with pytest.raises(ConfigError, match="no JSON object") as refused:
+        hook.get_conn()
+    assert GEHEIM not in str(refused.value)
 
 
 def test_every_secret_of_the_form_is_a_credential_and_hidden_once_it_is_saved() -> None:
@@ -168,6 +185,9 @@ def test_every_secret_of_the_form_is_a_credential_and_hidden_once_it_is_saved() 
         ("postgresql://me:p@ss:word@db/x", ["p@ss:word"]),
         ("postgresql://db/x?password=hunter2&sslmode=require", ["hunter2"]),
         ("postgresql://a:hunter2@db/x?sslpassword=other3", ["hunter2", "other3"]),
+        ("postgresql://me:hunter2@db/x@y", ["hunter2", "hunter2@db/x"]),
+        ("postgresql://me:hun?ter2@db/x", ["hun?ter2"]),
+        ("s3://b/x?endpoint=http://me:hunter2%40h", ["hunter2"]),
         ("{{ conn.x }}", []),
         (str(Path("/srv/receipts")), []),
     ],

@@ -84,6 +84,8 @@ def test_variables_are_masked_by_name_and_passwords_in_their_urls_too() -> None:
         ("postgresql://ada:p'w\"@db/pay", "postgresql://ada:***@db/pay"),
         ("https://host/x?token=abc&month=2026-10", "https://host/x?token=***&month=2026-10"),
         ("https://host/x?api%5Fkey=abc", "https://host/x?api%5Fkey=***"),
+        ("s3://b/x?endpoint=http://me:abc%40h&region=eu", "s3://b/x?endpoint=***&region=eu"),
+        ("https://host/x?next=http%3A%2F%2Fme%3Aabc%40h", "https://host/x?next=***"),
         ("https://host/x?sv=1&sig=abc%3D#top", "https://host/x?sv=1&sig=***#top"),
         ("https://b.s3/x?X-Amz-Signature=ab&X-Amz-Security-Token=c",
          "https://b.s3/x?X-Amz-Signature=***&X-Amz-Security-Token=***"),
