@@ -24,6 +24,7 @@ from ubunye_dagster.component_parts import (
 from ubunye_dagster.component_parts import Variables as GivenVariables
 from ubunye_dagster.jobs import define_gated_job
 from ubunye_dagster.missed import build_missed_windows_sensor
+from ubunye_dagster.reconcile import build_reconcile_sensor
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.row_checks import build_row_count_checks
 from ubunye_dagster.sensors import build_upstream_receipt_sensor
@@ -158,6 +159,15 @@ class Catalog(_WithPartitions, dg.Resolvable):
     running: bool = False
 
 
+class Reconcile(dg.Model, dg.Resolvable):
+    """A sensor that ends the receipts of runs that died without a word."""
+
+    name: str = "receipts_are_ended"
+    tasks: Tasks = EVERY_TASK
+    minimum_interval_seconds: int | None = None
+    running: bool = False
+
+
 class ReceiptGatesComponent(dg.Component, _WithPartitions, dg.Resolvable):
     """Gates, checks and sensors that ask about run receipts.
 
@@ -176,6 +186,7 @@ class ReceiptGatesComponent(dg.Component, _WithPartitions, dg.Resolvable):
     upstream_sensors: Sequence[UpstreamSensor] = ()
     missed_windows: Sequence[MissedWindows] = ()
     catalog: Catalog | None = None
+    reconcile: Reconcile | None = None
 
     def build_defs(self, context: dg.ComponentLoadContext) -> dg.Definitions:
         """The definitions.
@@ -198,6 +209,7 @@ class ReceiptGatesComponent(dg.Component, _WithPartitions, dg.Resolvable):
                 *(self._upstream_sensor(each) for each in self.upstream_sensors),
                 *(self._missed_windows(each) for each in self.missed_windows),
                 *self._catalog(shown),
+                *self._reconcile(),
             ],
         )
 
@@ -325,6 +337,15 @@ class ReceiptGatesComponent(dg.Component, _WithPartitions, dg.Resolvable):
         )
         return [sensor]
 
+    def _reconcile(self) -> list[dg.SensorDefinition]:
+        given = self.reconcile
+        if given is None:
+            return []
+        sensor = build_reconcile_sensor(
+            given.name, tasks=_several(given.tasks), **_how(given), **self._where
+        )
+        return [sensor]
+
 
 def _several(tasks: Tasks) -> list[str]:
     return [tasks] if isinstance(tasks, str) else list(tasks)
@@ -350,7 +371,7 @@ def _target(given: UpstreamSensor | MissedWindows) -> dict[str, Any]:
     )
 
 
-def _how(given: UpstreamSensor | MissedWindows | Catalog) -> dict[str, Any]:
+def _how(given: UpstreamSensor | MissedWindows | Catalog | Reconcile) -> dict[str, Any]:
     status = dg.DefaultSensorStatus
     return {
         "minimum_interval_seconds": given.minimum_interval_seconds,

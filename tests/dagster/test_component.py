@@ -93,6 +93,7 @@ def test_a_whole_component_makes_what_its_functions_make(load: Load, put: Put) -
           tasks: pay/*/*
           variables: {MONTH}
           since: 60d
+        reconcile: {{tasks: pay/*/*, running: true}}
         """)
 
     @dg.asset(partitions_def=MONTHLY, deps=[CALC])
@@ -121,13 +122,15 @@ def test_a_whole_component_makes_what_its_functions_make(load: Load, put: Put) -
     assert not graph.get_check_spec(dg.AssetCheckKey(CALC, "upstream_bank_daily_rates")).blocking
     sensors = {sensor.name: sensor for sensor in whole.sensors or ()}
     assert sorted(sensors) == [
+        "receipts_are_ended",
         "receipts_to_catalog",
         "send_what_was_missed",
         "send_when_calculated",
     ]
     started = sensors["send_when_calculated"]
     assert started.minimum_interval_seconds == 60
-    assert started.default_status is dg.DefaultSensorStatus.RUNNING
+    for turned_on in (started, sensors["receipts_are_ended"]):
+        assert turned_on.default_status is dg.DefaultSensorStatus.RUNNING
     assert sensors["receipts_to_catalog"].default_status is dg.DefaultSensorStatus.STOPPED
 
     job = whole.resolve_job_def("pay_send")
