@@ -86,6 +86,7 @@ def test_the_component_of_the_page_loads_beside_an_asset(
     assert sorted(sensor.name for sensor in whole.sensors or ()) == [
         "pay_send_catches_up",
         "pay_send_when_calculated",
+        "receipts_are_ended",
         "receipts_to_catalog",
     ]
 
