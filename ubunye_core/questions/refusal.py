@@ -81,7 +81,29 @@ def _try(found: Evidence) -> str:
             f"variables must agree, 'variables: [{names}]'."
         )
     newest = found.of_batch[0] if found.of_batch else None
-    return _advice(found, newest)
+    return _named_otherwise(found) or _advice(found, newest)
+
+
+def _named_otherwise(found: Evidence) -> str:
+    """That the upstream does not name its batches by all of the wanted variables, if so."""
+    theirs = found.of_task[0].batch.names
+    lacking = sorted(found.wanted.keys() - theirs)
+    if found.of_batch or not lacking:
+        return ""
+    has_none = f"That run has no variable {' and no variable '.join(lacking)}."
+    shared = sorted(found.wanted.keys() & theirs)
+    if shared:
+        return (
+            f"{has_none} Try: say which variables must agree, 'variables: [{', '.join(shared)}]'; "
+            f"or record {found.task} with {', '.join(lacking)}."
+        )
+    if theirs:
+        names = ", ".join(sorted(theirs))
+        return f"{has_none} Try: name the batch as {found.task} does, by {names}."
+    return (
+        f"{has_none} Try: record {found.task} with {', '.join(lacking)}; 'variables: []' asks for "
+        f"a success of any batch."
+    )
 
 
 def _advice(found: Evidence, newest: Receipt | None) -> str:

@@ -190,6 +190,37 @@ def test_a_batch_that_never_ran_is_said_so(store: ReceiptStore) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("wanted", "theirs", "advice"),
+    [
+        (
+            {"partition": "2026-10-01"},
+            {"month": "2026-10"},
+            f"That run has no variable partition. Try: name the batch as {CALC} does, by month.",
+        ),
+        (
+            {"month": "2026-10", "region": "za"},
+            {"month": "2026-10"},
+            "That run has no variable region. Try: say which variables must agree, "
+            f"'variables: [month]'; or record {CALC} with region.",
+        ),
+        (
+            {"month": "2026-10", "region": "za"},
+            {},
+            "That run has no variable month and no variable region. Try: record "
+            f"{CALC} with month, region; 'variables: []' asks for a success of any batch.",
+        ),
+    ],
+)
+def test_a_batch_that_the_upstream_names_otherwise_is_not_said_to_be_run(
+    store: ReceiptStore, wanted: dict[str, str], theirs: dict[str, str], advice: str
+) -> None:
+    put(store, a_run(variables=theirs))
+    answer = check_upstream(CALC, variables=wanted, store=store, now=NOW)
+    assert answer.verdict is Verdict.FAIL
+    assert answer.reason.endswith(advice)
+
+
 def test_a_foreign_error_text_is_quoted_short_and_harmless(store: ReceiptStore) -> None:
     put(store, a_run("error", error="Boom \x1b[31m" + "x" * 5000 + "\nrow: 12345"))
     reason = ask(store).reason
