@@ -212,7 +212,7 @@ def _judge(
         certain = [each.certain_from for each in problems if each.certain_from is not None]
         certain_from = max(certain, default=None)
     elif success is None and not ran:
-        verdict, reason = Verdict.UNKNOWN, f"{task} has never run, as far as the store knows."
+        verdict, reason = Verdict.UNKNOWN, f"{task} has never run, {_but(runs, refused)}."
     else:
         verdict, reason = (
             Verdict.PASS,
@@ -241,6 +241,20 @@ def _judge(
     )
 
 
+def _but(runs: Sequence[Receipt], refused: int) -> str:
+    """What there is of a task that has never run."""
+    if not runs:
+        return "as far as the store knows"
+    if refused:
+        return _refused(refused)
+    return f"but was skipped: its newest receipt is {how_it_stands(runs[0])}"
+
+
+def _refused(number: int) -> str:
+    runs = "newest run was" if number == 1 else f"newest {number} runs were"
+    return f"but its {runs} refused by a gate or a guard"
+
+
 def _good(success: Receipt | None, ran: Sequence[Receipt], retrying: bool, refused: int) -> str:
     """What is good about a task, and what is worth a look although it is healthy."""
     parts = []
@@ -252,8 +266,7 @@ def _good(success: Receipt | None, ran: Sequence[Receipt], retrying: bool, refus
     if retrying:
         parts.append("a failed attempt is to be retried")
     if refused:
-        runs = "newest run was" if refused == 1 else f"newest {refused} runs were"
-        parts.append(f"but its {runs} refused by a gate or a guard")
+        parts.append(_refused(refused))
     return ", ".join(parts)
 
 

@@ -177,6 +177,21 @@ def test_further_back_only_the_last_success_is_looked_for() -> None:
     assert found.consecutive_failures == 50
 
 
+def test_a_task_that_was_only_refused_or_skipped_has_receipts_and_never_ran() -> None:
+    store = MemoryStore()
+    skipped = put(store, a_run("skipped", ago=3 * HOUR))
+    assert health(store).reason == (
+        f"{CALC} has never run, but was skipped: its newest receipt is {skipped.run_id} (skipped "
+        "at 2026-10-15T03:01:00Z)."
+    )
+    put(store, *(a_run("skipped", ago=ago * HOUR, outcome="refused") for ago in (2, 1)))
+    found = health(store)
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.reason == (
+        f"{CALC} has never run, but its newest 2 runs were refused by a gate or a guard."
+    )
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
