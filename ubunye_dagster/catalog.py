@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import dagster as dg
 
 from ubunye_core import (
+    CLOCK_SKEW,
     ConfigError,
     Found,
     Receipt,
@@ -23,8 +23,9 @@ from ubunye_core import (
     tasks_named,
 )
 from ubunye_dagster.asked import Question, question_of
-from ubunye_dagster.calls import around_calls
+from ubunye_dagster.calls import with_store
 from ubunye_dagster.keys import KeyOf
+from ubunye_dagster.notes import cannot_be_read
 from ubunye_dagster.onrecord import OnRecord, run_of_this_dagster
 from ubunye_dagster.places import Place, Places
 from ubunye_dagster.receipt_events import Event, event_of
@@ -38,8 +39,6 @@ TICK_SECONDS = 30.0
 SINCE, LOOKBACK = timedelta(days=30), timedelta(days=2)
 OPEN_FOR = timedelta(days=14)
 """How long the end of a run that was seen running is waited for, whatever the lookback."""
-FUTURE = timedelta(minutes=5)
-"""A receipt that starts further ahead of the clock is not believed yet."""
 
 
 def build_receipt_catalog_sensor(
@@ -124,13 +123,7 @@ def build_receipt_catalog_sensor(
     def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
         return look.at(opened, context)
 
-    @contextmanager
-    def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
-        yield {"opened": opened}
-
-    given = around_calls(
-        evaluate, around, by="sensor", resource_key=resource_key, store=store, gives="opened"
-    )
+    given = with_store(evaluate, by="sensor", resource_key=resource_key, store=store)
     return dg.sensor(name=name, **sensor_arguments)(given)
 
 
@@ -217,7 +210,8 @@ class _Look:
         for note in tick.notes:
             context.log.warning(note)
         count = sum(tick.reported.values())
-        said = f"{count} receipts were reported." if count else "No new receipt."
+        receipts = "1 receipt was" if count == 1 else f"{count} receipts were"
+        said = f"{receipts} reported." if count else "No new receipt."
         return dg.SensorResult(
             asset_events=[*tick.events, *checked],
             skip_reason=" ".join([*tick.notes, said]),
@@ -258,7 +252,7 @@ class _Look:
             if not receipt.status.is_final:
                 if receipt.started_at > now - OPEN_FOR:
                     task.left.append(receipt)
-            elif receipt.started_at > now + FUTURE:
+            elif receipt.started_at > now + CLOCK_SKEW:
                 task.left.append(receipt)
             elif task.remembered.has(receipt):
                 task.done.append(receipt)
@@ -350,6 +344,4 @@ class _Look:
     def _tell_unreadable(self, looked: Sequence[_Task], tick: _Tick) -> None:
         bad = [each for task in looked for each in task.found.unreadable]
         if bad:
-            places = ", ".join(f"{each.where} ({each.why})" for each in bad[:3])
-            more = f" and {len(bad) - 3} more" if len(bad) > 3 else ""
-            tick.notes.append(f"UNKNOWN: receipts that cannot be read: {places}{more}.")
+            tick.notes.append(f"UNKNOWN: {cannot_be_read(bad)}")

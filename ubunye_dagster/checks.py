@@ -15,7 +15,9 @@ from ubunye_core import (
     RequirementLike,
     TaskHealth,
     Verdict,
+    duration,
     job_health,
+    open_store,
     requirements_of,
 )
 from ubunye_dagster.asked import (
@@ -120,6 +122,9 @@ def build_health_checks(
         blocking: Whether an unhealthy task stops what depends on its asset.
         resource_key: The resource that holds the store, a ``ReceiptStoreResource``.
         store: The URL of a store, instead of a resource.
+
+    Raises:
+        ConfigError: an argument is wrong.
     """
 
     def health_of(task: str, opened: ReceiptStore) -> Health:
@@ -130,6 +135,8 @@ def build_health_checks(
             max_age=max_age,
             failure_threshold=failure_threshold,
         )
+
+    health_of("any/such/task", open_store("memory://nothing"))  # a wrong argument raises here
 
     def check_of(asset: Asset | None, task: str) -> dg.AssetChecksDefinition:
         def look(opened: ReceiptStore, context: Any) -> dg.AssetCheckResult:
@@ -173,7 +180,11 @@ def build_freshness_checks(
         blocking: Whether data that is too old stops what depends on its asset.
         resource_key: The resource that holds the store, a ``ReceiptStoreResource``.
         store: The URL of a store, instead of a resource.
+
+    Raises:
+        ConfigError: an argument is wrong.
     """
+    duration(max_age, what="max_age")
 
     def check_of(asset: Asset | None, task: str) -> dg.AssetChecksDefinition:
         def look(opened: ReceiptStore, context: Any) -> dg.AssetCheckResult:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -26,7 +25,7 @@ from ubunye_core import (
     plan_backfill,
 )
 from ubunye_dagster import compat
-from ubunye_dagster.calls import around_calls
+from ubunye_dagster.calls import with_store
 from ubunye_dagster.partitions import key_of_window, schedule_of_partitions
 from ubunye_dagster.recording import REASON_TAG
 from ubunye_dagster.resource import RESOURCE_KEY
@@ -120,13 +119,7 @@ def build_missed_windows_sensor(
     def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
         return look.at(opened, context)
 
-    @contextmanager
-    def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
-        yield {"opened": opened}
-
-    given = around_calls(
-        evaluate, around, by="sensor", resource_key=resource_key, store=store, gives="opened"
-    )
+    given = with_store(evaluate, by="sensor", resource_key=resource_key, store=store)
     return dg.sensor(name=name, **sensor_arguments)(given)
 
 
@@ -272,3 +265,7 @@ class _Look:
     def _why_none(self, plan: Plan) -> Iterator[str]:
         if plan.to_run and self.asked["catchup"] == Catchup.NONE:
             yield "None is requested: catchup is none."
+        blocked = [each for each in plan.windows if each.action is Action.BLOCKED]
+        if blocked and not plan.to_run:
+            oldest = min(blocked, key=lambda each: each.window.start)
+            yield f"{oldest.window.name} is blocked: {oldest.reason}"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -23,10 +22,11 @@ from ubunye_core import (
     check_upstream,
 )
 from ubunye_dagster import compat
-from ubunye_dagster.batches import PartitionText, partition_key
-from ubunye_dagster.calls import around_calls
+from ubunye_dagster.batches import usual_variables
+from ubunye_dagster.calls import with_store
 from ubunye_dagster.cursor import Cursor
 from ubunye_dagster.keys import KeyOf, key_by_variables
+from ubunye_dagster.notes import cannot_be_read
 from ubunye_dagster.resource import RESOURCE_KEY
 
 RUNS_A_TICK = 20
@@ -63,8 +63,9 @@ def build_upstream_receipt_sensor(
         )
 
     Each partition is requested once: Dagster itself drops a request whose run key it has seen,
-    so a lost cursor repeats nothing. Oldest first, ``at_most`` so many in a tick. A receipt that
-    is for no partition of the definition is named in the log, and waits there until it has one.
+    so a lost cursor repeats nothing. Oldest first, ``at_most`` so many in a tick. A receipt of
+    a partition that is not there yet is named in the log, and waits until it is. One of before the
+    first partition, or without the variables, is passed over; if all are, the skip says so.
     Where the store cannot answer, the tick is skipped with the reason.
 
     The sensor only launches; ``@gated`` in the asset decides whether it may run.
@@ -94,26 +95,16 @@ def build_upstream_receipt_sensor(
     if partitions_def is None:
         keys: KeyOf | None = None
     else:
-        keys = key_of or key_by_variables(variables or _default(partitions_def), partitions_def)
+        keys = key_of or key_by_variables(
+            variables or usual_variables(partitions_def), partitions_def
+        )
     look = _Look(task, partitions_def, keys, rerun, at_most, lookback)
 
     def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
         return look.at(opened, context)
 
-    @contextmanager
-    def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
-        yield {"opened": opened}
-
-    given = around_calls(
-        evaluate, around, by="sensor", resource_key=resource_key, store=store, gives="opened"
-    )
+    given = with_store(evaluate, by="sensor", resource_key=resource_key, store=store)
     return dg.sensor(name=name, **sensor_arguments)(given)
-
-
-def _default(definition: dg.PartitionsDefinition) -> dict[str, PartitionText]:
-    if isinstance(definition, dg.MultiPartitionsDefinition):
-        return {name: partition_key(name) for name in definition.partition_dimension_names}
-    return {"partition": partition_key()}
 
 
 @dataclass
@@ -146,6 +137,7 @@ class _Look:
             found = store.search(self.task, Status.SUCCESS, cursor.since)
             newest, unknown = self._by_key(found, context.instance)
             tick = self._requests(newest, dict(cursor.requested), store)
+            nothing = self._nothing(found, bool(newest or unknown), cursor, store)
         except StoreUnavailableError as error:
             return dg.SensorResult(skip_reason=f"UNKNOWN: {error}")
         notes = self._notes(found, unknown, tick)
@@ -158,10 +150,9 @@ class _Look:
             lookback=self.lookback,
             now=datetime.now(UTC),
         )
-        skipped = " ".join([*notes, f"No new success of {self.task}."])
         return dg.SensorResult(
             run_requests=tick.requests,
-            skip_reason=None if tick.requests else skipped,
+            skip_reason=None if tick.requests else " ".join([*notes, nothing]),
             cursor=moved.write(),
         )
 
@@ -216,6 +207,18 @@ class _Look:
             tick.requests.append(dg.RunRequest(run_key=run_key, partition_key=key, tags=tags))
             tick.requested[run_key] = receipt.started_at
 
+    def _nothing(self, found: Found, has_keys: bool, cursor: Cursor, store: ReceiptStore) -> str:
+        """Why there may be nothing to request: nobody looks for a fault where all seems well."""
+        if found and not has_keys:
+            batch = f" for {found[0].batch}" if found[0].batch else ""
+            return (
+                f"No success of {self.task} is for a partition of this sensor: the newest is run "
+                f"{found[0].run_id}{batch}. Is it named in 'variables' as in the receipts?"
+            )
+        if not found and not found.unreadable and cursor.since is None:
+            return check_upstream(Requirement(self.task, variables=()), store=store).reason
+        return f"No new success of {self.task}."
+
     def _run_key(self, key: str | None, run_id: str) -> str:
         if key is None:
             return run_id
@@ -231,9 +234,7 @@ class _Look:
     def _notes(self, found: Found, unknown: Mapping[str, Receipt], tick: _Tick) -> list[str]:
         notes = list(tick.doubts)
         if found.unreadable:
-            places = ", ".join(f"{each.where} ({each.why})" for each in found.unreadable[:3])
-            more = f" and {len(found.unreadable) - 3} more" if len(found.unreadable) > 3 else ""
-            notes.append(f"UNKNOWN: receipts that cannot be read: {places}{more}.")
+            notes.append(f"UNKNOWN: {cannot_be_read(found.unreadable)}")
         if unknown:
             keys = ", ".join(sorted(unknown)[:5]) + (", ..." if len(unknown) > 5 else "")
             notes.append(f"Not a partition (yet): {keys}.")

@@ -10,7 +10,7 @@ import dagster as dg
 import pytest
 
 from tests.dagster.conftest import DAY, Put
-from ubunye_core import ReceiptStore, Status, Window
+from ubunye_core import ConfigError, ReceiptStore, Status, Window
 from ubunye_dagster import (
     ReceiptStoreResource,
     build_freshness_checks,
@@ -151,6 +151,22 @@ def test_checks_give_no_warnings_unless_a_preview_is_asked_for() -> None:
         warnings.simplefilter("error")
         build_upstream_checks(UPSTREAM)
         build_health_checks([UPSTREAM])
+
+
+@pytest.mark.parametrize(
+    ("build", "wrong", "said"),
+    [
+        (build_health_checks, {"max_age": "40 days"}, "40 days.*max_age"),
+        (build_health_checks, {"stuck_after": "soon"}, "soon.*stuck_after"),
+        (build_health_checks, {"failure_threshold": 0}, "failure_threshold"),
+        (build_freshness_checks, {"max_age": "40 days"}, "40 days.*max_age"),
+    ],
+)
+def test_a_wrong_limit_is_an_error_when_the_code_location_is_loaded(
+    build: Any, wrong: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        build([UPSTREAM], **wrong)
 
 
 def health(resources: Any, store: ReceiptStore, **limits: Any) -> dg.AssetCheckEvaluation:

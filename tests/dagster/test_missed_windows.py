@@ -318,6 +318,11 @@ def test_a_window_whose_requirement_is_not_met_is_not_requested(tick: Tick, put:
     requires = [{"task": "sales/daily/source", "variables": ["dt"]}]
     assert days(tick(requires=requires)) == [12]
 
+    put(task=TASK, run_id="r12", dt="2024-10-12")
+    skipped = tick(requires=requires).skip_message
+    assert skipped.startswith("4 blocked. 2024-10-10T00:00 is blocked: sales/daily/source has not ")
+    assert "for dt=2024-10-10: it has no run of this batch" in skipped
+
 
 def test_keys_that_are_no_times_are_named_by_the_schedules_variable(
     receipts: Any, instance: dg.DagsterInstance

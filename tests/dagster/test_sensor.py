@@ -99,6 +99,27 @@ def test_what_has_not_succeeded_is_not_requested(tick: Tick, put: Put) -> None:
     assert keys(tick()) == []
 
 
+@pytest.mark.parametrize("variables", [{"dt": partition_key()}, {"month": partition_key()}])
+def test_successes_that_are_for_no_partition_at_all_are_said_in_the_skip(
+    variables: dict[str, Any], tick: Tick, put: Put
+) -> None:
+    put(month="2026-09")
+    missed = tick(variables=variables)
+    assert keys(missed) == []
+    assert missed.skip_message == (
+        f"No success of {UPSTREAM} is for a partition of this sensor: the newest is run r1 for "
+        "month=2026-09. Is it named in 'variables' as in the receipts?"
+    )
+    put(run_id="r2", started_at=DAY + timedelta(hours=1), dt="2026-10-01")
+    assert keys(tick(missed.cursor, variables={"dt": partition_key()})) == ["2026-10-01"]
+
+
+def test_a_task_that_never_succeeded_is_said_in_the_skip(tick: Tick, put: Put) -> None:
+    assert f"{UPSTREAM} is unknown" in tick().skip_message
+    put("error", month="2026-09")
+    assert "its newest run of this batch is r1 (error at" in tick().skip_message
+
+
 def test_a_lost_cursor_requests_the_same_run_keys(tick: Tick, put: Put) -> None:
     put(month="2026-09")
     put(run_id="r2", month="2026-10")
