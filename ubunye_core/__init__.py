@@ -72,6 +72,7 @@ from ubunye_core.recording import (
 from ubunye_core.stores import Claim, ClaimKey, Found, Held, ReceiptStore, Unreadable, open_store
 
 if TYPE_CHECKING:
+    from ubunye_core.questions.answer import CLOCK_SKEW
     from ubunye_core.questions.conflicts import MaintenanceConflict, Slot, TaskConflict
     from ubunye_core.questions.maintenancefiles import read_maintenance
     from ubunye_core.questions.morning import Morning, MorningTask, morning
@@ -111,6 +112,7 @@ if TYPE_CHECKING:
     )
 
 _LATER = {
+    "ubunye_core.questions.answer": ("CLOCK_SKEW",),
     "ubunye_core.questions.conflicts": ("MaintenanceConflict", "Slot", "TaskConflict"),
     "ubunye_core.questions.maintenancefiles": ("read_maintenance",),
     "ubunye_core.questions.morning": ("Morning", "MorningTask", "morning"),
@@ -152,6 +154,7 @@ _LATER = {
 """What is imported when it is asked for: a gate and a recorder, all day long, need none of it."""
 
 __all__ = [
+    "CLOCK_SKEW",
     "Action",
     "AmbiguousRunError",
     "BadLine",

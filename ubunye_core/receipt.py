@@ -313,6 +313,11 @@ class Receipt:
         """The later of the start and the last heartbeat."""
         return max(self.started_at, self.heartbeat_at or self.started_at)
 
+    def ids_in(self, scheduler: str) -> Mapping[str, str]:
+        """A scheduler's own ids of the run; none where another one, or none, has run it."""
+        by = self.orchestrator
+        return by.ids if by is not None and by.name == scheduler else {}
+
     @property
     def has_tries_left(self) -> bool:
         """Whether its scheduler will attempt the run again after an error."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -12,7 +11,7 @@ from weakref import WeakKeyDictionary
 import dagster as dg
 
 from ubunye_core import ReceiptStore, Verdict
-from ubunye_dagster.calls import around_calls
+from ubunye_dagster.calls import with_store
 
 Asset = dg.AssetKey | str | Sequence[str] | dg.AssetsDefinition | dg.AssetSpec
 Ask = Callable[[ReceiptStore, Any], dg.AssetCheckResult]
@@ -55,7 +54,7 @@ def check_that_asks(
 
     made = dg.asset_check(
         asset=asset_of(asset, question.task), name=name, description=description, **check_arguments
-    )(_with_store(check, resource_key, store))
+    )(with_store(check, by="asset_check", resource_key=resource_key, store=store))
     _questions[made] = question
     return made
 
@@ -101,23 +100,16 @@ def pairs_of(
     return [(None, task) for task in ([tasks] if isinstance(tasks, str) else tasks)]
 
 
+def as_name(text: str) -> str:
+    """A name as Dagster allows it for groups, checks and jobs."""
+    return re.sub(r"\W", "_", text, flags=re.ASCII)
+
+
 def names_of(wanted: Sequence[str]) -> list[str]:
     """Names as Dagster allows them, each used once; the same for the same requirements."""
     names: list[str] = []
     for text in wanted:
-        name = re.sub(r"\W", "_", text, flags=re.ASCII)
+        name = as_name(text)
         same = sum(each == name or each.startswith(f"{name}__") for each in names)
         names.append(f"{name}__{same + 1}" if same else name)
     return names
-
-
-def _with_store(check: Any, resource_key: str, store: str | None) -> Any:
-    """The check with its store given to it, where Dagster would give it a resource."""
-
-    @contextmanager
-    def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
-        yield {"opened": opened}
-
-    return around_calls(
-        check, around, by="asset_check", resource_key=resource_key, store=store, gives="opened"
-    )

@@ -83,6 +83,13 @@ def partition_key(dimension: str | None = None) -> PartitionText:
     return PartitionText(dimension=dimension)
 
 
+def usual_variables(definition: dg.PartitionsDefinition) -> dict[str, PartitionText]:
+    """The variables that a run for a partition has where none are given, as ``batches_of`` does."""
+    if isinstance(definition, dg.MultiPartitionsDefinition):
+        return {name: partition_key(name) for name in definition.partition_dimension_names}
+    return {"partition": partition_key()}
+
+
 Variables = Mapping[str, object] | Callable[[Any], Mapping[str, object]]
 """Names and values, of which some may be ``partition_format(...)`` or ``partition_key(...)``; or a
 function of Dagster's context. For a range of partitions the function is called for each, with a

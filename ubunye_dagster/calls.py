@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, aclosing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, aclosing, contextmanager
 from typing import Any, TypeVar, cast
 
 from ubunye_core import ConfigError, ReceiptStore, open_store
@@ -71,6 +71,18 @@ def around_calls(
     setattr(wrapper, _DECORATORS, (by, *inside))
     _show(wrapper, signature, adds=adds, hides=gives)
     return cast("Function", wrapper)
+
+
+def with_store(function: Function, *, by: str, resource_key: str, store: str | None) -> Function:
+    """The function, which is given the store as ``opened``, and Dagster's resource no more."""
+
+    @contextmanager
+    def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
+        yield {"opened": opened}
+
+    return around_calls(
+        function, around, by=by, resource_key=resource_key, store=store, gives="opened"
+    )
 
 
 def _wrapped(

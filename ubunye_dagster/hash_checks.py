@@ -14,6 +14,7 @@ from ubunye_dagster.asked import Asset, Question, check_that_asks
 from ubunye_dagster.batches import Variables
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.successes import (
+    AskedBatch,
     CannotTellError,
     Compared,
     batches_asked,
@@ -25,7 +26,6 @@ from ubunye_dagster.successes import (
 
 OUTPUT, REPRODUCED, CHANGED = "receipt_output", "receipt_reproduced", "receipt_changed"
 METHOD = "rows-v1"
-Batch = dict[str, str] | None
 Load = str | PathLike[str] | Callable[[Receipt], object]
 """A path, or a function of the receipt that returns a path, a frame, or its ``fingerprint``."""
 
@@ -73,7 +73,7 @@ def build_hash_checks(
     Raises:
         ConfigError: no check is asked for.
     """
-    kinds: list[tuple[str, str, Callable[[ReceiptStore, Batch], Compared]]] = []
+    kinds: list[tuple[str, str, Callable[[ReceiptStore, AskedBatch], Compared]]] = []
     if load is not None:
         question = f"Does the output of {task} hash as its receipt says?"
         kinds.append((OUTPUT, question, partial(_as_it_was, task, output, load)))
@@ -87,7 +87,7 @@ def build_hash_checks(
         raise ConfigError("No check is asked for.", hint="Give load, reproduced or changed.")
 
     def check_of(
-        name: str, question: str, compare: Callable[[ReceiptStore, Batch], Compared]
+        name: str, question: str, compare: Callable[[ReceiptStore, AskedBatch], Compared]
     ) -> dg.AssetChecksDefinition:
         def look(opened: ReceiptStore, context: Any) -> dg.AssetCheckResult:
             return compared_for_each(
@@ -108,7 +108,7 @@ def build_hash_checks(
 
 
 def _as_it_was(
-    task: str, output: str | None, load: Load, store: ReceiptStore, batch: Batch
+    task: str, output: str | None, load: Load, store: ReceiptStore, batch: AskedBatch
 ) -> Compared:
     receipt = newest_of(store, task, batch)
     step = output_of(receipt, output)
@@ -136,7 +136,7 @@ def _as_it_was(
     return Verdict.FAIL, f"The {whose} is no longer what its receipt says.{differs}", shown
 
 
-def _reproduced(task: str, output: str | None, store: ReceiptStore, batch: Batch) -> Compared:
+def _reproduced(task: str, output: str | None, store: ReceiptStore, batch: AskedBatch) -> Compared:
     receipt = newest_of(store, task, batch)
     if not receipt.batch:
         return Verdict.PASS, f"Runs of {task} name no batch, so none is a rerun.", {}
@@ -156,7 +156,7 @@ def _reproduced(task: str, output: str | None, store: ReceiptStore, batch: Batch
     return Verdict.FAIL, " ".join([reason, *_why(receipt, previous)]), shown
 
 
-def _changed(task: str, output: str | None, store: ReceiptStore, batch: Batch) -> Compared:
+def _changed(task: str, output: str | None, store: ReceiptStore, batch: AskedBatch) -> Compared:
     receipt = newest_of(store, task, batch)
     previous = before(store, receipt, same_batch=False)
     if previous is None:

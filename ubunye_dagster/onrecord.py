@@ -58,8 +58,7 @@ class OnRecord:
 
 def dagster_run_of(receipt: Receipt) -> str | None:
     """The run of a Dagster in which a receipt was written."""
-    by = receipt.orchestrator
-    return by.ids.get("run_id") if by is not None and by.name == "dagster" else None
+    return receipt.ids_in("dagster").get("run_id")
 
 
 def run_of_this_dagster(receipt: Receipt, instance: dg.DagsterInstance) -> dg.DagsterRun | None:

@@ -10,7 +10,7 @@ import dagster as dg
 
 from ubunye_core import Receipt
 from ubunye_dagster import compat
-from ubunye_dagster.batches import partition_key
+from ubunye_dagster.batches import usual_variables
 from ubunye_dagster.keys import KeyOf, key_by_variables
 from ubunye_dagster.specs import Key, asset_key_of
 
@@ -94,11 +94,4 @@ class Places:
     def _keys(self, definition: dg.PartitionsDefinition) -> KeyOf:
         if self.key_of is not None:
             return self.key_of
-        return key_by_variables(self.variables or default_variables(definition), definition)
-
-
-def default_variables(definition: dg.PartitionsDefinition) -> dict[str, object]:
-    """The variables that ``@recorded`` gives a partition by itself."""
-    if isinstance(definition, dg.MultiPartitionsDefinition):
-        return {name: partition_key(name) for name in definition.partition_dimension_names}
-    return {"partition": partition_key()}
+        return key_by_variables(self.variables or usual_variables(definition), definition)

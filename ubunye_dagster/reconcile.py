@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -25,7 +24,8 @@ from ubunye_core import (
     tasks_named,
 )
 from ubunye_dagster import compat
-from ubunye_dagster.calls import around_calls
+from ubunye_dagster.calls import with_store
+from ubunye_dagster.notes import cannot_be_read, named
 from ubunye_dagster.recording import INSTANCE
 from ubunye_dagster.resource import RESOURCE_KEY
 
@@ -36,7 +36,6 @@ TICK_SECONDS = 30.0
 LOOKBACK = timedelta(days=30)
 SILENT_BEATS, SILENT_AT_LEAST = 5, timedelta(minutes=5)
 SILENT_WITHOUT_HEARTBEATS = timedelta(hours=6)
-_NAMED = 5
 
 
 def build_reconcile_sensor(
@@ -82,21 +81,15 @@ def build_reconcile_sensor(
     """
     if at_most < 1:
         raise ConfigError(f"at_most is {at_most}; it must be 1 or more.")
-    named = [tasks] if isinstance(tasks, str) else None if tasks is None else list(tasks)
-    for each in named or ():
+    wanted = [tasks] if isinstance(tasks, str) else None if tasks is None else list(tasks)
+    for each in wanted or ():
         Requirement(each)  # complains of what is no task and no pattern
-    look = _Look(named, at_most, lookback)
+    look = _Look(wanted, at_most, lookback)
 
     def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
         return look.at(opened, context, now=datetime.now(UTC))
 
-    @contextmanager
-    def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
-        yield {"opened": opened}
-
-    given = around_calls(
-        evaluate, around, by="sensor", resource_key=resource_key, store=store, gives="opened"
-    )
+    given = with_store(evaluate, by="sensor", resource_key=resource_key, store=store)
     return dg.sensor(name=name, **sensor_arguments)(given)
 
 
@@ -119,16 +112,15 @@ class _Tick:
 
     def notes(self) -> Iterator[str]:
         if self.failed:
-            yield f"UNKNOWN: {_named(self.failed)}"
+            yield f"UNKNOWN: {named(self.failed)}"
         if self.unreadable:
-            places = _named([f"{each.where} ({each.why})" for each in self.unreadable])
-            yield f"UNKNOWN: receipts that cannot be read: {places}."
+            yield f"UNKNOWN: {cannot_be_read(self.unreadable)}"
         if self.alive:
-            yield f"Over by Dagster's word, but they show signs of life: {_named(self.alive)}."
+            yield f"Over by Dagster's word, but they show signs of life: {named(self.alive)}."
         if self.unknown:
             yield (
                 f"Left alone, as this Dagster does not know them, and they do not say of which one "
-                f"they are: {_named(self.unknown)}. If they are dead: ubunye-runs close."
+                f"they are: {named(self.unknown)}. If they are dead: ubunye-runs close."
             )
         if not self.is_whole:
             yield "More follow at the next ticks."
@@ -169,7 +161,7 @@ class _Look:
         since = now - self.lookback
         names = [None] if self.tasks is None else tasks_named(self.tasks, store=store)
         every = [store.search(task, Status.RUNNING, since) for task in names]
-        ours = [each for found in every for each in found if _ids(each).get("run_id")]
+        ours = [each for found in every for each in found if each.ids_in("dagster").get("run_id")]
         return sorted(ours, key=_place), [bad for found in every for bad in found.unreadable]
 
     def _go_through(
@@ -197,7 +189,7 @@ class _Look:
     ) -> None:
         shown = f"{receipt.task} {receipt.run_id}"
         if not dagster.may_judge(receipt):
-            if INSTANCE in _ids(receipt):
+            if INSTANCE in receipt.ids_in("dagster"):
                 tick.of_others += 1
             else:
                 tick.unknown.append(shown)
@@ -225,20 +217,20 @@ class _Dagster:
         self._instance, self._id = instance, compat.instance_id(instance)
         self._steps: dict[str, set[str]] = {}
         for each in receipts:
-            ids = _ids(each)
+            ids = each.ids_in("dagster")
             self._steps.setdefault(ids["run_id"], set()).add(ids.get("step", ""))
         self._runs = compat.ends_of(instance, list(self._steps)) if self._steps else {}
         self._attempts: dict[str, dict[tuple[str, int], compat.Ended]] = {}
 
     def may_judge(self, receipt: Receipt) -> bool:
         """Whether a run is one of this Dagster, be it that it was deleted."""
-        ids = _ids(receipt)
+        ids = receipt.ids_in("dagster")
         is_ours = self._id is not None and ids.get(INSTANCE) == self._id
         return is_ours or ids["run_id"] in self._runs
 
     def end_of(self, receipt: Receipt) -> compat.Ended | None:
         """When the attempt ended that a receipt is of; None while it goes on."""
-        ids, attempts = _ids(receipt), receipt.orchestrator
+        ids, attempts = receipt.ids_in("dagster"), receipt.orchestrator
         run_id = ids["run_id"]
         if run_id not in self._runs:
             return compat.Ended(f"run {run_id} is deleted", None)
@@ -248,12 +240,6 @@ class _Dagster:
             )
         number = attempts.attempt if attempts is not None and attempts.attempt else 1
         return self._attempts[run_id].get((ids.get("step", ""), number)) or self._runs[run_id]
-
-
-def _ids(receipt: Receipt) -> Mapping[str, str]:
-    """Dagster's ids of a run; none where the run is no run of Dagster."""
-    scheduler = receipt.orchestrator
-    return scheduler.ids if scheduler is not None and scheduler.name == "dagster" else {}
 
 
 def _interrupted(receipt: Receipt, ended: compat.Ended, now: datetime) -> Receipt:
@@ -300,8 +286,3 @@ def _read(cursor: str | None) -> _Place | None:
 
 def _written(last: Receipt | None) -> str:
     return json.dumps(None if last is None else _place(last))
-
-
-def _named(items: Sequence[str]) -> str:
-    more = f" and {len(items) - _NAMED} more" if len(items) > _NAMED else ""
-    return ", ".join(items[:_NAMED]) + more

@@ -13,6 +13,7 @@ from ubunye_dagster.batches import Variables
 from ubunye_dagster.receipt_events import row_count
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.successes import (
+    AskedBatch,
     CannotTellError,
     Compared,
     batches_asked,
@@ -75,7 +76,7 @@ def build_row_count_checks(
             )
         return rows
 
-    def compare(task: str, opened: ReceiptStore, batch: dict[str, str] | None) -> Compared:
+    def compare(task: str, opened: ReceiptStore, batch: AskedBatch) -> Compared:
         newest = newest_of(opened, task, batch)
         rows = count_of(newest)
         said = f"{task} wrote {rows} rows for {newest.batch}"

@@ -10,6 +10,8 @@ from typing import TypeVar
 import dagster as dg
 
 from ubunye_core import Found, ReceiptStore, open_store, tasks_named
+from ubunye_dagster.asked import as_name
+from ubunye_dagster.notes import cannot_be_read
 from ubunye_dagster.receipt_events import TASK
 
 EVERY_TASK = "*/*/*"
@@ -94,11 +96,6 @@ def load_receipt_asset_specs(
     ]
 
 
-def as_name(text: str) -> str:
-    """A name as Dagster allows it for groups, checks and jobs."""
-    return re.sub(r"\W", "_", text, flags=re.ASCII)
-
-
 def _by_task(given: Mapping[str, Given] | None, named: Sequence[str]) -> dict[str, Given]:
     """For each task what the last name or pattern that fits it was given."""
     return {
@@ -144,11 +141,8 @@ def _leads_to(start: str, wanted: str, edges: Mapping[str, Sequence[str]]) -> bo
 def _warn_of_unreadable(found: Mapping[str, Found]) -> None:
     bad = [each for runs in found.values() for each in runs.unreadable]
     if bad:
-        more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
         warnings.warn(
-            f"Assets may lack what they depend on: receipts that cannot be read: {bad[0].where} "
-            f"({bad[0].why}){more}.",
-            stacklevel=3,
+            f"Assets may lack what they depend on: {cannot_be_read(bad, 1)}", stacklevel=3
         )
 
 

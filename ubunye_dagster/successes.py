@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
 
 from ubunye_core import (
+    CLOCK_SKEW,
     Batch,
     Found,
     Receipt,
@@ -24,20 +25,21 @@ from ubunye_dagster.refusals import metadata_of
 
 LOOKED_AT = 50
 """So many of the newest successes are looked at first for the one before."""
-FUTURE = timedelta(minutes=5)
 
 
 class CannotTellError(Exception):
     """What a check needs is not on record, or cannot be read."""
 
 
+AskedBatch = dict[str, str] | None
+"""The variables of the batch that a check is for; None is any batch."""
 Compared = tuple[Verdict, str, Mapping[str, dg.MetadataValue]]
 """What one batch is found to be, why, and what else is shown."""
-Compare = Callable[[dict[str, str] | None], Compared]
+Compare = Callable[[AskedBatch], Compared]
 
 
-def batches_asked(context: Any, variables: Variables | None) -> list[dict[str, str] | None]:
-    """The batches that a check is for: those of the run's partitions; None is any batch."""
+def batches_asked(context: Any, variables: Variables | None) -> list[AskedBatch]:
+    """The batches that a check is for: those of the run's partitions."""
     if context is None or not partitions_of(context):
         if variables is None or callable(variables):
             return [None]
@@ -104,7 +106,7 @@ def output_of(receipt: Receipt, name: str | None) -> Step:
 
 
 def compared_for_each(
-    batches: Sequence[dict[str, str] | None], compare: Compare, owner: str | None = None
+    batches: Sequence[AskedBatch], compare: Compare, owner: str | None = None
 ) -> dg.AssetCheckResult:
     """The answer for all batches together: a no beats what cannot be told, and that beats a yes."""
     found = [_compared(compare, batch) for batch in batches]
@@ -116,7 +118,7 @@ def compared_for_each(
     return answered(worst, reason, metadata_of(worst, reason, ()) | shown, owner)
 
 
-def _compared(compare: Compare, batch: dict[str, str] | None) -> Compared:
+def _compared(compare: Compare, batch: AskedBatch) -> Compared:
     try:
         return compare(batch)
     except (CannotTellError, StoreUnavailableError) as error:
@@ -129,7 +131,7 @@ def _batch(variables: Mapping[str, object]) -> dict[str, str]:
 
 def _believed(found: Found) -> Iterator[Receipt]:
     """Those that are not from the future."""
-    latest = datetime.now(UTC) + FUTURE
+    latest = datetime.now(UTC) + CLOCK_SKEW
     return (each for each in found if each.started_at <= latest)
 
 

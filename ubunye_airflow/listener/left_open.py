@@ -48,10 +48,8 @@ class EndedRun:
             for receipt in store.list_runs(task, NEWEST)
             if not receipt.status.is_final
             and receipt.started_at <= self.at  # not one that was started again since
-            and receipt.orchestrator is not None
-            and receipt.orchestrator.name == "airflow"
-            and receipt.orchestrator.ids.get("dag_id") == self.dag_id
-            and receipt.orchestrator.ids.get("run_id") == self.run_id
+            and receipt.ids_in("airflow").get("dag_id") == self.dag_id
+            and receipt.ids_in("airflow").get("run_id") == self.run_id
         ]
 
 

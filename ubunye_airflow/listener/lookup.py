@@ -36,15 +36,8 @@ def receipt_task_on_record(dag_id: str, task_id: str, store: ReceiptStore) -> st
             log.warning("The receipt task of %s.%s was not found in time.", dag_id, task_id)
             return None
         for run in store.list_runs(task, RUNS_READ):
-            if _is_of(run, dag_id, task_id) and (newest is None or run.order > newest.order):
+            ids = run.ids_in("airflow")
+            is_of_it = (ids.get("dag_id"), ids.get("task_id")) == (dag_id, task_id)
+            if is_of_it and (newest is None or run.order > newest.order):
                 newest = run
     return None if newest is None else newest.task
-
-
-def _is_of(run: Receipt, dag_id: str, task_id: str) -> bool:
-    made_by = run.orchestrator
-    return (
-        made_by is not None
-        and made_by.name == "airflow"
-        and (made_by.ids.get("dag_id"), made_by.ids.get("task_id")) == (dag_id, task_id)
-    )

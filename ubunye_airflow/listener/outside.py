@@ -50,7 +50,8 @@ class Attempt:
     named: Named | None
     """Its receipt task; None where the operator was not at hand, and nothing else names one."""
     knows_operator: bool
-    ids: Orchestrator
+    orchestrator: Orchestrator
+    """Airflow's names for it."""
     started_at: datetime | None
     window: Window | None
     triggered_by: TriggeredBy
@@ -67,14 +68,14 @@ class Attempt:
         """The receipt task. Without the operator, that of the task's earlier runs comes first."""
         if self.knows_operator:
             return self.named
-        ids = self.ids.ids
+        ids = self.orchestrator.ids
         task = receipt_task_on_record(ids["dag_id"], ids["task_id"], store)
         return self.named if task is None else Named(task=task, variables={})
 
     @property
     def what(self) -> str:
         """The try, for the log."""
-        return "The end of {dag_id}.{task_id} in {run_id}".format(**self.ids.ids)
+        return "The end of {dag_id}.{task_id} in {run_id}".format(**self.orchestrator.ids)
 
 
 def died(ti: Any, error: object) -> None:
@@ -96,7 +97,9 @@ def _end(attempt: Attempt, reason: str) -> None:
     name = attempt.name_in(store)
     if name is None:
         return
-    known = end_attempt(name.task, attempt.ids, ended_by=BY_SCHEDULER, reason=reason, store=store)
+    known = end_attempt(
+        name.task, attempt.orchestrator, ended_by=BY_SCHEDULER, reason=reason, store=store
+    )
     if known or name.records_itself:  # that one may keep its receipts elsewhere
         return
     record_afterwards(
@@ -109,7 +112,7 @@ def _end(attempt: Attempt, reason: str) -> None:
         variables=_plain(name),
         window=attempt.window,
         triggered_by=attempt.triggered_by,
-        orchestrator=attempt.ids,
+        orchestrator=attempt.orchestrator,
     )
 
 
@@ -120,7 +123,9 @@ def _decide(attempt: Attempt, state: str) -> None:
         return
     who = attempt.decided_by.actor or "Somebody"
     reason = f"{who} set this task to '{state}' by hand in Airflow."
-    known = end_attempt(name.task, attempt.ids, ended_by=BY_HAND, reason=reason, store=store)
+    known = end_attempt(
+        name.task, attempt.orchestrator, ended_by=BY_HAND, reason=reason, store=store
+    )
     if state == "failed" or (known and known[0].outcome == SET_BY_HAND):
         return
     like: Receipt | None = known[0] if known else None
@@ -133,7 +138,7 @@ def _decide(attempt: Attempt, state: str) -> None:
         variables=dict(like.variables) if like else _plain(name),
         window=like.window if like else attempt.window,
         triggered_by=attempt.decided_by,
-        orchestrator=attempt.ids,
+        orchestrator=attempt.orchestrator,
         outcome=SET_BY_HAND,
     )
 
@@ -173,7 +178,7 @@ def attempt_of(ti: Any) -> Attempt | None:
     return Attempt(
         named=name,
         knows_operator=operator is not None,
-        ids=orchestrator(context),
+        orchestrator=orchestrator(context),
         started_at=row.get("start_date"),
         window=window(context),
         triggered_by=triggered_by(context),

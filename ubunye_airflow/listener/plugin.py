@@ -5,7 +5,7 @@ from __future__ import annotations
 from airflow.sdk.configuration import conf
 from airflow.sdk.plugins_manager import AirflowPlugin
 
-SECTION = "ubunye_receipts"
+from ubunye_airflow.options import SECTION
 
 
 class ReceiptListenerPlugin(AirflowPlugin):

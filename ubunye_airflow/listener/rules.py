@@ -17,8 +17,9 @@ from typing import Any
 
 from airflow.sdk.configuration import conf
 
+from ubunye_airflow.options import SECTION
+
 log = logging.getLogger(__name__)
-SECTION = "ubunye_receipts"
 PARAM = "ubunye_receipt"
 """The parameter of an operator that ``receipts`` makes."""
 MAX_BYTES = 128

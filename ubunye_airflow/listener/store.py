@@ -6,7 +6,8 @@ import os
 from functools import lru_cache
 
 from ubunye_airflow.compat import conf
-from ubunye_airflow.listener.rules import SECTION, Named
+from ubunye_airflow.listener.rules import Named
+from ubunye_airflow.options import SECTION
 from ubunye_airflow.variables import is_template
 from ubunye_core import ConfigError, ReceiptStore, open_store
 

@@ -10,6 +10,7 @@ from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
 from airflow.models.dag import DagModel
 
 from ubunye_airflow.compat import conf
+from ubunye_airflow.options import SECTION
 from ubunye_core import Receipt
 from ubunye_core.web import Sees
 
@@ -20,19 +21,14 @@ def receipts_seen_by(user: Any) -> Sees:
     A receipt that Airflow wrote names its DAG. One of another orchestrator, or of none, has no
     owner that Airflow knows: those are shown to all or to nobody, as the configuration says.
     """
-    others = conf.getboolean("ubunye_receipts", "show_other_orchestrators", fallback=False)
+    others = conf.getboolean(SECTION, "show_other_orchestrators", fallback=False)
     may_read = cache(lambda dag_id: _may_read(user, dag_id))
 
     def sees(receipt: Receipt) -> bool:
-        dag_id = _dag_of(receipt)
+        dag_id = receipt.ids_in("airflow").get("dag_id")
         return others if dag_id is None else may_read(dag_id)
 
     return sees
-
-
-def _dag_of(receipt: Receipt) -> str | None:
-    wrote = receipt.orchestrator
-    return wrote.ids.get("dag_id") if wrote is not None and wrote.name == "airflow" else None
 
 
 def _may_read(user: Any, dag_id: str) -> bool:

@@ -1,0 +1,19 @@
+"""Many things said in one line: the first few by name, the rest by their number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ubunye_core import Unreadable
+
+
+def named(items: Sequence[str], most: int = 5) -> str:
+    """The first items, and how many more there are."""
+    more = f" and {len(items) - most} more" if len(items) > most else ""
+    return ", ".join(items[:most]) + more
+
+
+def cannot_be_read(receipts: Sequence[Unreadable], most: int = 3) -> str:
+    """Where receipts are that cannot be read, and why."""
+    places = named([f"{each.where} ({each.why})" for each in receipts], most)
+    return f"receipts that cannot be read: {places}."
