@@ -144,3 +144,9 @@ def test_a_trigger_is_of_a_known_kind() -> None:
     assert TriggeredBy(kind="manual").kind is TriggerKind.MANUAL  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="cron"):
         TriggeredBy(kind="cron")  # type: ignore[arg-type]
+
+
+def test_the_ids_of_a_run_are_told_for_the_scheduler_that_ran_it_alone() -> None:
+    ran = a_receipt(orchestrator=AIRFLOW)
+    assert (ran.ids_in("airflow"), ran.ids_in("dagster")) == ({"dag_id": "pay"}, {})
+    assert a_receipt(orchestrator=None).ids_in("airflow") == {}
