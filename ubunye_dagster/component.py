@@ -194,6 +194,11 @@ class ReceiptGatesComponent(dg.Component, _WithPartitions, dg.Resolvable):
         Raises:
             ConfigError: an argument is wrong.
         """
+        if self.store is None and "store" in self.model_fields_set:
+            raise ConfigError(
+                "store is given and is empty: receipts would be looked for somewhere else.",
+                hint="Set the environment variable that it names, or leave store out.",
+            )
         checks, jobs = [], []
         for gate in self.gates:
             found = self._gate(gate)

@@ -48,6 +48,17 @@ def why_of(error: BaseException | None) -> str:
     return "" if error is None else f"{error}\n{why_of(error.__cause__)}"
 
 
+def test_a_store_that_the_environment_does_not_have_is_an_error_and_no_other_store(
+    load: Load,
+) -> None:
+    health = "health: [{tasks: pay/monthly/calc}]"
+    with pytest.raises(Exception) as refused:  # Dagster wraps it
+        load(f'store: "{{{{ env.NO_SUCH_RECEIPTS }}}}"\n{health}')
+    assert "store is given and is empty" in why_of(refused.value)
+    load(f'store: "{{{{ env.PAY_RECEIPTS }}}}"\n{health}')
+    load(health)
+
+
 def test_a_whole_component_makes_what_its_functions_make(load: Load, put: Put) -> None:
     put(task="hr/monthly/people")
     _, defs = load(f"""
