@@ -1,9 +1,10 @@
 """Receipts of any scheduler stand in Dagster's catalog, each of them once."""
 
+# Fixtures are asked for by their names.
+# ruff: noqa: F401, F811
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,12 +13,27 @@ from typing import Any
 import dagster as dg
 import pytest
 
+from tests.dagster.cataloguing import (
+    CALC,
+    DAY,
+    HASH,
+    HOUR,
+    KEY,
+    MONTH,
+    MONTHLY,
+    NOW,
+    SEND,
+    Tick,
+    a_receipt,
+    on_record,
+    tick,
+    told,
+)
 from ubunye_core import (
     ConfigError,
     Counts,
     Orchestrator,
     Pin,
-    Receipt,
     ReceiptStore,
     Status,
     Step,
@@ -30,98 +46,8 @@ from ubunye_dagster import (
     build_health_checks,
     build_receipt_catalog_sensor,
     build_upstream_checks,
-    partition_format,
-    partition_key,
     recorded,
 )
-
-CALC, SEND = "pay/monthly/calc", "pay/monthly/send"
-KEY = dg.AssetKey(["pay", "monthly", "calc"])
-MONTHLY = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
-MONTH = {"month": partition_format("%Y-%m")}
-NOW = datetime.now(UTC)
-"""A sensor goes by the clock: what is old and what is new is told from here."""
-HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-HASH = f"sha256:{'a' * 64}"
-LONDON = "Europe/London"
-Tick = Callable[..., Any]
-
-
-def a_receipt(
-    status: str = "success",
-    *,
-    run_id: str = "r1",
-    ago: timedelta = 2 * HOUR,
-    task: str = CALC,
-    month: str | None = "2026-10",
-    **fields: Any,
-) -> Receipt:
-    start = NOW - ago
-    if Status(status).is_final:
-        fields = {"ended_at": start + timedelta(minutes=5), **fields}
-    return Receipt(
-        task=task,
-        run_id=run_id,
-        status=Status(status),
-        started_at=start,
-        variables={} if month is None else {"month": month},
-        **fields,
-    )
-
-
-@pytest.fixture
-def tick(receipts: Any, instance: dg.DagsterInstance) -> Tick:
-    """Evaluate the sensor and write down its events, as the daemon does."""
-
-    def evaluate(
-        cursor: str | None = None,
-        *,
-        resources: Any = receipts,
-        assets: Any = None,
-        dies_after: int | None = None,
-        **arguments: Any,
-    ) -> Any:
-        sensor = build_receipt_catalog_sensor("catalog", **arguments)
-        defs = dg.Definitions(
-            assets=[dg.AssetSpec(KEY)] if assets is None else assets,
-            asset_checks=arguments.get("checks", ()),
-            sensors=[sensor],
-            resources=resources,
-        )
-        context = dg.build_sensor_context(
-            instance=instance,
-            cursor=cursor,
-            repository_def=defs.get_repository_def(),
-            resources=resources,
-            sensor_name="catalog",
-        )
-        with dg.partition_loading_context(dynamic_partitions_store=instance):
-            result = sensor.evaluate_tick(context)
-        for event in result.asset_events[:dies_after]:
-            instance.report_runless_asset_event(event)
-        return result
-
-    return evaluate
-
-
-def told(result: Any) -> list[tuple[str, str, str | None]]:
-    """Kind, run and partition of each event of a tick."""
-    return [
-        (type(each).__name__.removeprefix("Asset"), each.metadata["ubunye/receipt"].value,
-         each.partition)
-        for each in result.asset_events
-        if not isinstance(each, dg.AssetCheckEvaluation)
-    ]  # fmt: skip
-
-
-def on_record(instance: dg.DagsterInstance, key: dg.AssetKey = KEY) -> list[str]:
-    """The runs whose receipts are materialisations, in the order of their report."""
-    found = instance.fetch_materializations(key, limit=100, ascending=True).records
-    return [
-        str(each.asset_materialization.metadata["ubunye/receipt"].value)
-        for each in found
-        if each.asset_materialization is not None
-    ]
 
 
 def test_a_success_is_a_materialisation_with_all_that_its_receipt_says(
@@ -253,22 +179,6 @@ def test_a_receipt_that_comes_into_sight_late_is_not_lost_and_looks_old(
     assert on_record(instance) == ["new"]
 
 
-def test_of_a_partition_that_has_none_a_late_success_is_the_first_materialisation(
-    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
-) -> None:
-    how = {"partitions_def": MONTHLY, "variables": MONTH}
-    store.save(a_receipt(run_id="october", ago=HOUR))
-    first = tick(**how)
-    store.save(a_receipt(run_id="september", ago=30 * HOUR, month="2026-09"))
-    store.save(a_receipt(run_id="october-before", ago=29 * HOUR))
-    assert told(tick(first.cursor, **how)) == [
-        ("Materialization", "september", "2026-09-01"),
-        ("Observation", "october-before", "2026-10-01"),
-    ]
-    filled = instance.get_materialized_partitions(KEY)
-    assert filled == {"2026-09-01", "2026-10-01"}
-
-
 def test_few_are_reported_in_a_tick_the_oldest_first_over_all_tasks_and_none_is_lost(
     tick: Tick, store: ReceiptStore
 ) -> None:
@@ -282,52 +192,6 @@ def test_few_are_reported_in_a_tick_the_oldest_first_over_all_tasks_and_none_is_
         seen += [run for _, run, _ in told(result)]
         cursor = result.cursor
     assert seen == [f"r{number}" for number in range(7)]
-
-
-def test_an_unknown_partition_loses_no_other_and_is_reported_once_there_is_one(
-    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
-) -> None:
-    months = dg.DynamicPartitionsDefinition(name="months")
-    how: Any = {
-        "assets": [dg.AssetSpec(KEY, partitions_def=months)],
-        "variables": {"month": partition_key()},
-    }
-    store.save(a_receipt())
-    instance.add_dynamic_partitions("months", ["2026-11"])
-    store.save(a_receipt(run_id="r2", month="2026-11", ago=HOUR))
-    store.save(a_receipt(run_id="r3", month=None, ago=HOUR))
-    first = tick(**how)
-    assert told(first) == [("Materialization", "r2", "2026-11")]
-    assert "Not a partition (yet): " in first.skip_message
-    assert f"{CALC}: month=2026-10" in first.skip_message
-    assert f"{CALC}: (no variables)" in first.skip_message
-    instance.add_dynamic_partitions("months", ["2026-10"])
-    assert told(tick(first.cursor, **how)) == [("Materialization", "r1", "2026-10")]
-
-
-def test_the_asset_says_how_it_is_partitioned_and_the_window_which_partition_it_is(
-    tick: Tick, store: ReceiptStore
-) -> None:
-    """A receipt of another scheduler need not name the month as Dagster does."""
-    window = Window(start=datetime(2026, 10, 1, tzinfo=UTC), end=datetime(2026, 11, 1, tzinfo=UTC))
-    store.save(a_receipt(window=window, month="Oktober"))
-    store.save(a_receipt(run_id="r2", month=None, ago=HOUR))
-    result = tick(assets=[dg.AssetSpec(KEY, partitions_def=MONTHLY)])
-    assert told(result) == [("Materialization", "r1", "2026-10-01")]
-    assert "(no variables)" in result.skip_message
-
-
-def test_a_function_that_fails_for_one_receipt_loses_no_other(
-    tick: Tick, store: ReceiptStore
-) -> None:
-    def key_of(receipt: Receipt) -> str:
-        return f"{receipt.batch.as_dict()['month']}-01"
-
-    store.save(a_receipt(run_id="r1", month=None, ago=3 * HOUR))
-    store.save(a_receipt(run_id="r2"))
-    result = tick(partitions_def=MONTHLY, key_of=key_of)
-    assert told(result) == [("Materialization", "r2", "2026-10-01")]
-    assert f"{CALC}: (no variables) (KeyError)" in result.skip_message
 
 
 @pytest.mark.parametrize(
@@ -344,59 +208,6 @@ def test_only_a_page_is_a_link(tick: Tick, store: ReceiptStore, page: str, is_li
     store.save(a_receipt(orchestrator=Orchestrator(name="cron", url=page)))
     (event,) = tick().asset_events
     assert isinstance(event.metadata["page"], dg.UrlMetadataValue) is is_link
-
-
-def test_a_run_for_several_partitions_is_reported_for_each_of_them_once(
-    tick: Tick, store: ReceiptStore, instance: dg.DagsterInstance
-) -> None:
-    daily = dg.DailyPartitionsDefinition("2026-03-28", end_date="2026-04-02", timezone=LONDON)
-    window = Window(
-        start=datetime(2026, 3, 27, 12, tzinfo=UTC), end=datetime(2026, 3, 30, 23, tzinfo=UTC)
-    )
-    store.save(a_receipt(window=window, month=None))
-    asset = [dg.AssetSpec(KEY, partitions_def=daily)]
-    first = tick(assets=asset, dies_after=1)
-    assert [partition for _, _, partition in told(first)] == [
-        "2026-03-28",
-        "2026-03-29",  # which has 23 hours
-        "2026-03-30",
-    ]
-    assert [partition for _, _, partition in told(tick(assets=asset))] == [
-        "2026-03-29",
-        "2026-03-30",
-    ]
-    last = tick(assets=asset)
-    assert told(last) == []
-    assert len(instance.get_materialized_partitions(KEY)) == 3
-
-
-def test_of_several_partitions_those_that_come_later_are_reported_then(
-    tick: Tick, store: ReceiptStore
-) -> None:
-    window = Window(start=datetime(2026, 3, 28, tzinfo=UTC), end=datetime(2026, 3, 31, tzinfo=UTC))
-    store.save(a_receipt(window=window, month=None))
-
-    def asset(end: str) -> list[dg.AssetSpec]:
-        daily = dg.DailyPartitionsDefinition("2026-03-29", end_date=end)
-        return [dg.AssetSpec(KEY, partitions_def=daily)]
-
-    first = tick(assets=asset("2026-03-30"))
-    assert [partition for _, _, partition in told(first)] == ["2026-03-29"]
-    assert f"Not a partition (yet): {CALC}" in first.skip_message
-    second = tick(first.cursor, assets=asset("2026-03-31"))
-    assert [partition for _, _, partition in told(second)] == ["2026-03-30"]
-    assert told(tick(second.cursor, assets=asset("2026-04-01"))) == []
-
-
-def test_two_dimensions_are_found_by_their_variables(tick: Tick, store: ReceiptStore) -> None:
-    both = dg.MultiPartitionsDefinition(
-        {"month": MONTHLY, "region": dg.StaticPartitionsDefinition(["eu", "za"])}
-    )
-    receipt = a_receipt()
-    store.save(replace(receipt, variables={"month": "2026-10-01", "region": "za"}))
-    store.save(replace(receipt, run_id="r2", variables={"month": "2026-10-01", "region": "us"}))
-    result = tick(partitions_def=both)
-    assert told(result) == [("Materialization", "r1", "2026-10-01|za")]
 
 
 def test_receipts_that_cannot_be_read_are_named_in_every_tick(
@@ -439,17 +250,6 @@ def test_what_is_older_than_asked_for_is_left_alone(tick: Tick, store: ReceiptSt
     store.save(a_receipt(run_id="r1", ago=20 * DAY))
     assert [run for _, run, _ in told(tick())] == ["r1"]
     assert [run for _, run, _ in told(tick(since=60 * DAY))] == ["r0"]
-
-
-def test_what_waits_for_a_partition_is_waited_for_as_long_as_any_run_is(
-    tick: Tick, store: ReceiptStore
-) -> None:
-    """A key that is misspelt does not hold the cursor for ever."""
-    store.save(a_receipt(run_id="r0", ago=40 * DAY, month="2026-01"))
-    store.save(a_receipt(run_id="r1", ago=29 * DAY, month="2026-02"))
-    waits = json.dumps({"tasks": {CALC: [(NOW - 50 * DAY).isoformat(), []]}, "first": None})
-    result = tick(waits, partitions_def=MONTHLY, variables=MONTH)
-    assert told(result) == [("Materialization", "r1", "2026-02-01")]
 
 
 def test_the_memory_has_a_limit_and_nothing_is_reported_twice_for_it(
