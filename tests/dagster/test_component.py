@@ -52,7 +52,7 @@ def test_a_store_that_the_environment_does_not_have_is_an_error_and_no_other_sto
     load: Load,
 ) -> None:
     health = "health: [{tasks: pay/monthly/calc}]"
-    with pytest.raises(Exception) as refused:  # Dagster wraps it
+    with pytest.raises(Exception) as refused:  # noqa: PT011  # Dagster wraps it
         load(f'store: "{{{{ env.NO_SUCH_RECEIPTS }}}}"\n{health}')
     assert "store is given and is empty" in why_of(refused.value)
     load(f'store: "{{{{ env.PAY_RECEIPTS }}}}"\n{health}')
