@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ubunye_airflow.compat import without_known_secrets
 from ubunye_core import Orchestrator, TriggeredBy, TriggerKind, Window
 
 log = logging.getLogger(__name__)
@@ -49,7 +50,7 @@ def triggered_by(context: Mapping[str, Any], reason: str | None = None) -> Trigg
         kind=_KINDS.get(str(getattr(kind, "value", kind)), TriggerKind.MANUAL),
         actor=getattr(run, "triggering_user_name", None),
         asserted_by="airflow",
-        reason=str(said) if said else None,
+        reason=without_known_secrets(str(said)) if said else None,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -166,3 +167,16 @@ def without_known_secrets(value: Any) -> Any:
     except ImportError:  # elsewhere in another version; what looks secret is masked in any case
         return value
     return redact(value)
+
+
+def known_secrets_in(text: str) -> tuple[str, ...]:
+    """The secrets in a text that Airflow has seen in connections and variables."""
+    shown = without_known_secrets(text)
+    if shown == text:
+        return ()
+    found = re.fullmatch("(.*?)".join(map(re.escape, shown.split("***"))), text, re.DOTALL)
+    secrets = tuple(filter(None, found.groups())) if found else ()
+    rest = text
+    for secret in secrets:
+        rest = rest.replace(secret, "")
+    return secrets if secrets and without_known_secrets(rest) == rest else (text,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from ubunye_airflow.compat import (
     AirflowTaskTerminated,
     AirflowTaskTimeout,
     DownstreamTasksSkipped,
+    known_secrets_in,
 )
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
 from ubunye_airflow.variables import recorded_variables
@@ -40,6 +41,8 @@ from ubunye_core import (
 
 log = logging.getLogger(__name__)
 PolicyLike = Policy | str | Path
+MOST_LOOKED_AT = 10_000
+"""A receipt keeps far fewer characters of an error's message than this."""
 
 
 def record_airflow_run(
@@ -147,12 +150,20 @@ def recorded(
             take_pins(run, context)
             try:
                 yield run
-            except (AirflowFailException, AirflowSensorTimeout):
-                # Airflow retries neither, whatever tries are left.
-                run.attempts(at_most=context["ti"].try_number)
+            except BaseException as error:
+                hide_known_secrets(run, error)
+                if isinstance(error, AirflowFailException | AirflowSensorTimeout):
+                    # Airflow retries neither, whatever tries are left.
+                    run.attempts(at_most=context["ti"].try_number)
                 raise
     except RunSkippedError as error:
         raise AirflowSkipException(str(error)) from error
+
+
+def hide_known_secrets(run: Run, error: BaseException) -> None:
+    """Keep out of the receipt what Airflow hides in logs, if an error's message holds it."""
+    with suppress(Exception):  # a message that cannot be told is recorded by nobody
+        run.secrets += known_secrets_in(str(error)[:MOST_LOOKED_AT])
 
 
 def policy_beside_dag(policy: PolicyLike | None, operator: Any) -> PolicyLike | None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from airflow.listeners import hookimpl
 from airflow.providers.standard.operators.bash import BashOperator
+from airflow.providers.standard.operators.python import PythonOperator
 from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
 from airflow.sdk import DAG, BaseOperator, BaseSensorOperator, task
 from airflow.sdk.listener import get_listener_manager
@@ -150,8 +151,15 @@ def test_a_variable_that_cannot_be_told_is_left_out_and_one_that_is_secret_is_ma
         "bank": "via {{ conn.bank.password }}",
         "api_key": "k-1",
     }
-    assert run_dag(calc_dag("masked", params=receipts(CALC, variables)), CONF).state == "success"
+
+    def fail() -> None:
+        raise ValueError("nobody is let in by geheim-77")
+
+    with DAG("masked", schedule=None) as dag:
+        PythonOperator(task_id="calc", python_callable=fail, params=receipts(CALC, variables))
+    run_dag(dag, CONF)
     found = the_receipt(store)
+    assert found.error == "ValueError: nobody is let in by ***"
     assert dict(found.variables) == {**CONF, "bank": "***", "api_key": "***"}
 
 

@@ -13,8 +13,10 @@ from airflow.sdk import DAG, BaseOperator
 
 from tests.airflow.conftest import CALC, RunDag, a_receipt
 from ubunye_airflow import ReceiptMixin
+from ubunye_airflow.compat import BaseHook, hide, known_secrets_in
 from ubunye_airflow.links import ReceiptLink
 from ubunye_core import ConfigError, Receipt, ReceiptStore, Status
+from ubunye_core.masking import without_secrets
 
 SEND = "pay/monthly/send"
 MONTH = {"month": "{{ dag_run.conf['month'] }}"}
@@ -94,6 +96,40 @@ def test_each_try_of_a_command_that_fails_is_on_record(
     second, first = store.list_runs(SEND)
     assert [first.status, second.status] == [Status.ERROR, Status.ERROR]
     assert (first.has_tries_left, second.has_tries_left) == (True, False)
+
+
+class LoggingIn(BaseOperator):
+    def execute(self, context: Any) -> None:
+        password = BaseHook.get_connection("bank").password
+        raise ValueError(f"nobody is let in by {password}, not even twice: {password}")
+
+
+class RecordedLoggingIn(ReceiptMixin, LoggingIn):
+    pass
+
+
+def test_what_airflow_hides_in_logs_is_in_no_receipt(
+    store: ReceiptStore, store_url: str, run_dag: RunDag, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AIRFLOW_CONN_BANK", '{"conn_type": "http", "password": "geheim (78)"}')
+    hide(["geheim (78)"])  # by the time a DAG run begins, another task has asked for it
+    with DAG("hidden", schedule=None) as dag:
+        RecordedLoggingIn(task_id="send", receipt_task=SEND, receipt_store=store_url)
+    run_dag(dag, {"reason": "as geheim (78) is new"})
+    found = only(store)
+    assert found.error == "ValueError: nobody is let in by ***, not even twice: ***"
+    assert found.triggered_by is not None
+    assert found.triggered_by.reason == "as *** is new"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "nothing", "geheim (78)", "*** geheim (78)", "geheim (78)geheim (78)", "a geheim (78)\ng"],
+)
+def test_the_secrets_in_a_text_are_found(text: str) -> None:
+    hide(["geheim (78)"])
+    masked = text.replace("geheim (78)" * 2, "***").replace("geheim (78)", "***")
+    assert without_secrets(text, known_secrets_in(text)) == masked
 
 
 def test_an_operator_of_ones_own_notes_what_it_does(

@@ -18,7 +18,7 @@ from ubunye_airflow.compat import AirflowException, without_known_secrets
 from ubunye_airflow.listener.background import Background
 from ubunye_airflow.listener.rules import Named
 from ubunye_airflow.listener.store import listener_store
-from ubunye_airflow.recording import how_it_ended, take_pins
+from ubunye_airflow.recording import hide_known_secrets, how_it_ended, take_pins
 from ubunye_airflow.variables import FOUND_NOTHING, is_template
 from ubunye_core import Recording, Run, Status, record_run
 
@@ -52,6 +52,8 @@ class _Open:
     ) -> None:
         if self.run is not None and skipped:
             self.run.skip("The task skipped itself.")  # Airflow does not tell a listener why
+        if self.run is not None and error is not None:
+            hide_known_secrets(self.run, error)
         if self.run is not None and last is not None:
             self.run.attempts(at_most=last)
         self.recording.__exit__(None if error is None else type(error), error, None)
