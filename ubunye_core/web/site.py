@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from threading import BoundedSemaphore
 
 from anyio import CapacityLimiter, move_on_after, to_thread
 from starlette.applications import Starlette
@@ -35,6 +36,8 @@ WORKERS = 8
 """So many requests look into the store at once; the others wait without a thread."""
 LONGEST_LOOK = 60.0
 """After so many seconds without an answer of the store, a page says so."""
+MOST_HANGING = 32
+"""So many looks may still be under way, those that were given up too; then no other begins."""
 _TASK = "/task/{usecase}/{package}/{task_name}"
 _PAGES = {
     "/": pages.health,
@@ -58,16 +61,21 @@ def site(
     now: Callable[[], datetime],
 ) -> ASGIApp:
     """The web app; see ``create_app``."""
-    limiter = CapacityLimiter(WORKERS)
+    limiter, under_way = CapacityLimiter(WORKERS), BoundedSemaphore(MOST_HANGING)
 
     def answered_by(answer: Callable[[Request, Asked], Response]) -> Callable[..., object]:
         def look(request: Request) -> Response:
+            if not under_way.acquire(blocking=False):
+                hung = f"The store has not answered {MOST_HANGING} requests, and still does not."
+                return _problem(request, StoreUnavailableError(hung))
             try:
                 store = _open(opened)
                 seen = store if access is None else SeenStore(store, access(request))
                 return answer(request, _asked(request, seen, now(), schedules))
             except Exception as error:
                 return _problem(request, error)
+            finally:
+                under_way.release()
 
         async def endpoint(request: Request) -> Response:
             with move_on_after(LONGEST_LOOK):

@@ -161,6 +161,29 @@ async def _give_up(app, held) -> int:
     return status
 
 
+def test_looks_that_were_given_up_are_not_added_to_without_end(monkeypatch):
+    monkeypatch.setattr(site, "LONGEST_LOOK", 0.05)
+    monkeypatch.setattr(site, "MOST_HANGING", site.WORKERS + 2)
+    held = Held()
+    app = create_app(held, now=lambda: NOW)
+
+    async def again_and_again():
+        try:
+            for _ in range(3):
+                asking = [ask(app, "/") for _ in range(site.WORKERS)]
+                assert set(await asyncio.gather(*asking)) == {503}
+        finally:
+            held.go.set()
+        monkeypatch.setattr(site, "LONGEST_LOOK", 60)
+        while (status := await ask(app, "/")) == 503:  # until the threads have ended
+            await asyncio.sleep(0.01)
+        return status
+
+    assert asyncio.run(again_and_again()) == 200  # it answers as soon as the store does
+    begun = sum(held.asked.acquire(blocking=False) for _ in range(4 * site.WORKERS))
+    assert begun <= site.WORKERS + 2 + 1  # and the last one
+
+
 ALLOWED = {
     *("html", "head", "meta", "title", "link", "body", "a", "header", "nav", "p", "span", "time"),
     *("main", "h1", "h2", "form", "label", "input", "select", "option", "button", "section", "ul"),
