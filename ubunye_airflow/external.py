@@ -1,4 +1,4 @@
-"""The arguments of ``ExternalTaskSensor``: understood where they mean something here."""
+"""Arguments of ``ExternalTaskSensor`` and the like: understood where they mean something here."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _INSTEAD = {
     "soft_fail=True it skips the task.",
 }
 _INSTEAD |= dict.fromkeys(
-    ("external_task_id", "external_task_ids", "external_task_group_id"), _INSTEAD["external_dag_id"]
+    ("external_task_id", "external_task_ids", "external_task_group_id", "task", "receipt_task"),
+    _INSTEAD["external_dag_id"],
 )
 _INSTEAD |= dict.fromkeys(("execution_date_fn", "logical_date_fn"), _INSTEAD["execution_delta"])
 

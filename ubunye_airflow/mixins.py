@@ -27,6 +27,10 @@ _FIELDS = (
 )
 
 
+def _runs_past_a_mixin(operator: type) -> bool:
+    return issubclass(operator, BaseOperator) and "execute" in operator.__dict__
+
+
 class ReceiptMixin(BaseOperator):
     """Records each try of an operator, inside the task: the receipt is there before the success.
 
@@ -98,6 +102,14 @@ class ReceiptMixin(BaseOperator):
                 f"of its own, and record that: class Recorded{cls.__name__}(ReceiptMixin, "
                 f"{cls.__name__})."
             )
+        before = cls.__mro__[: cls.__mro__.index(ReceiptMixin)]
+        for each in before:
+            if not issubclass(each, ReceiptMixin) and _runs_past_a_mixin(each):
+                raise TypeError(
+                    f"{cls.__name__} would leave no receipt: {each.__name__} stands to the left "
+                    f"of ReceiptMixin. Write ReceiptMixin first: "
+                    f"class {cls.__name__}(ReceiptMixin, {each.__name__})."
+                )
         fields = tuple(getattr(cls, "template_fields", ()))
         new = tuple(name for name in _FIELDS if name not in fields)
         renderers = getattr(cls, "template_fields_renderers", {})

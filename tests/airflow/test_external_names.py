@@ -51,6 +51,8 @@ def test_a_name_that_means_something_here_is_understood(
     [
         ({"external_dag_id": "pay"}, "required_task='usecase/package/task_name'"),
         ({"external_task_id": "calc"}, "required_task="),
+        ({"task": CALC, "required_task": None}, "required_task="),
+        ({"receipt_task": CALC, "required_task": None}, "required_task="),
         ({"external_task_ids": ["calc"]}, "required_task="),
         ({"external_task_group_id": "calc"}, "required_task="),
         ({"execution_delta": timedelta(days=1)}, "variables="),

@@ -202,6 +202,15 @@ def test_an_operator_that_would_run_past_the_recording_is_refused() -> None:
             def execute(self, context: Any) -> None:
                 pass
 
+    with pytest.raises(TypeError, match=r"class Right\(ReceiptMixin, BashOperator\)"):
+
+        class Right(BashOperator, ReceiptMixin):
+            pass
+
+    class Further(RecordedBash):
+        def execute(self, context: Any) -> None:
+            super().execute(context)
+
 
 @pytest.mark.parametrize("task", ["calc", "pay/*/calc", "pay/monthly/../calc"])
 def test_what_is_no_task_is_an_error_of_the_dag(task: str) -> None:
