@@ -225,7 +225,7 @@ class HealthCheckOperator(NamesStore, BaseOperator):
                 store=store,
                 stuck_after=self.stuck_after,
                 max_age=self.max_age,
-                failure_threshold=int(self.failure_threshold),
+                failure_threshold=_number(self.failure_threshold),
             )
         except StoreUnavailableError as error:
             raise AirflowException(str(error)) from error
@@ -241,6 +241,18 @@ class HealthCheckOperator(NamesStore, BaseOperator):
         self.log.info("%s", health.reason)
         context["ti"].xcom_push(key="return_value", value=answer)
         raise AirflowException(health.reason)
+
+
+def _number(given: object) -> int:
+    """A number, which a template gives as text.
+
+    Raises:
+        ConfigError: it is none.
+    """
+    text = str(given)
+    if not (text.isascii() and text.removeprefix("-").isdigit()):
+        raise ConfigError(f"failure_threshold is {given!r}.", hint="Use a whole number.")
+    return int(text)
 
 
 def _severity(given: str) -> Severity:

@@ -82,7 +82,8 @@ class AsksUpstream(NamesStore):
         self.required_task, self.variables = required_task, variables
         self.requires = None if requires is None else as_written(requires)
         self.config = None if config is None else str(config)
-        self.match = None if match is None else list(match)
+        names = [match] if isinstance(match, str) else match
+        self.match = None if names is None else list(names)
         self.store, self.store_conn_id, self.asker = store, store_conn_id, asker
         self._check(may_be_empty=may_be_empty)
 
@@ -148,4 +149,7 @@ def as_written(requires: Any) -> Any:
         return requires
     if isinstance(requires, Mapping):
         return dict(requires)
-    return [as_written(each) for each in requires]
+    if isinstance(requires, Iterable) and not isinstance(requires, bytes):
+        return [as_written(each) for each in requires]
+    requirements_of([requires])  # says that it is none
+    return requires

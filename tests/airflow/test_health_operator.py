@@ -81,7 +81,15 @@ def test_a_store_that_is_down_fails_and_may_be_retried(
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"store": "nope://x"}, {"tasks": ["calc"]}, {"max_age": "soon"}], ids=str
+    "wrong",
+    [
+        {"store": "nope://x"},
+        {"tasks": ["calc"]},
+        {"max_age": "soon"},
+        {"failure_threshold": "two"},
+        {"failure_threshold": "-1"},
+    ],
+    ids=str,
 )
 def test_a_wrong_argument_is_not_retried(store_url: str, wrong: dict[str, Any]) -> None:
     how = {"task_id": "health", "tasks": [CALC], "store": store_url, **wrong}

@@ -78,6 +78,15 @@ def test_only_a_decided_refusal_is_not_retried_and_the_answer_is_pushed_first(
     assert pushed.found["return_value"]["verdict"] == "FAIL"
 
 
+def test_one_name_to_match_is_a_name_and_not_its_letters(
+    store: ReceiptStore, store_url: str
+) -> None:
+    store.save(a_receipt())
+    variables = {"month": "2026-10", "run": "second"}
+    answer = an_operator(store=store_url, variables=variables, match="month").execute({})
+    assert answer["verdict"] == "PASS"
+
+
 def test_what_cannot_be_told_may_be_asked_again(tmp_path: Path) -> None:
     pushed = Pushed()
     with pytest.raises(AirflowException) as away:
@@ -103,6 +112,9 @@ def test_an_optional_miss_passes_and_says_so(store: ReceiptStore, store_url: str
         {"required_task": "pay/calc"},
         {"on_failed": "explode"},
         {"external_task_id": "calc"},
+        {"required_task": None, "requires": 5},
+        {"required_task": None, "requires": [CALC, 5]},
+        {"required_task": None, "requires": b"pay"},
     ],
     ids=str,
 )

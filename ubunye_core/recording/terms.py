@@ -79,6 +79,8 @@ def terms_of(guard: bool, policy: PolicyLike | None, given: GuardTerms) -> Terms
     Raises:
         ConfigError: something is wrong, or says how to guard where nothing guards.
     """
+    if guard is not None and not isinstance(guard, bool):
+        raise ConfigError(f"'guard' is {guard!r}, not true or false.")
     task, schedule = _policy(policy)
     said = {
         name: value for name, value in given.items() if value is not None and value is not False

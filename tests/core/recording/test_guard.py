@@ -35,6 +35,12 @@ def guarded(store: ReceiptStore, **changes: object):
     return record_run(CALC, variables=OCTOBER, store=store, guard=True, **changes)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("guard", ["no", "false", 1])
+def test_a_guard_is_true_or_false_and_no_word_for_it(guard: object) -> None:
+    with pytest.raises(ConfigError, match="not true or false"):
+        record_run(CALC, store="memory://guards", guard=guard)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("words", [{"rerun": True}, {"lease": "5m"}])
 def test_who_says_how_to_guard_must_guard(store: ReceiptStore, words: dict[str, object]) -> None:
     with pytest.raises(ConfigError, match="guard=True"):
