@@ -77,7 +77,7 @@ async def _not_logged_in(request: Request, error: Exception) -> Response:
     text = f"<p>{detail}.</p>"
     if status == _MAY_LOG_IN_AGAIN:
         root = str(request.scope.get("root_path", "")).rpartition("/")[0]
-        login = f"{quote(root)}/api/v2/auth/login?next={quote(str(request.url.path), safe='')}"
+        login = f"{quote(root)}/api/v2/auth/login?next={quote(str(request.scope['path']), safe='')}"
         text += f'<p><a href="{login}">Log in to Airflow</a>, and open this page again.</p>'
     return HTMLResponse(
         f'<!doctype html><html lang="en"><title>Receipts</title><h1>Receipts</h1>{text}</html>',

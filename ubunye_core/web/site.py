@@ -186,7 +186,8 @@ async def _refused(request: Request, error: Exception) -> Response:
 def _message(
     request: Request, status: int, title: str, text: str, headers: Mapping[str, str]
 ) -> Response:
-    if request.url.path.endswith(".json"):
+    # Not that of the request's URL, which is made of the Host header.
+    if str(request.scope["path"]).endswith(".json"):
         document = {"verdict": "UNKNOWN" if status >= 500 else None, "reason": text}
         return JSONResponse(document, status, dict(headers))
     values = {"title": title, "text": text, "status": status, "is_restricted": False}

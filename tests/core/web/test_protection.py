@@ -66,6 +66,17 @@ def test_a_page_is_given_to_no_name_of_somebody_elses(keep, store, host, status)
         assert (CALC in answer.text) == (status == 200 and path == "/")
 
 
+@pytest.mark.parametrize("host", ["[evil", "evil.example/x.json?"])
+def test_what_is_no_name_of_a_host_changes_no_answer(keep, store, host):
+    keep()
+    for path, status in (("/", 200), ("/nothing", 404), ("/task/a/b/c", 404)):
+        answer = client(store).get(path, headers={"host": host})
+        assert (answer.status_code, answer.headers["content-type"]) == (
+            status,
+            "text/html; charset=utf-8",
+        )
+
+
 def test_links_keep_to_the_place_where_the_app_is_mounted(keep, store):
     from starlette.applications import Starlette
     from starlette.routing import Mount
