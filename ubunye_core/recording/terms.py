@@ -103,7 +103,10 @@ def _policy(given: PolicyLike | None) -> tuple[Policy, Sequence[Schedule]]:
     if isinstance(given, Policy):
         return given, ()
     if not isinstance(given, str | os.PathLike):
-        raise ConfigError(f"A {type(given).__name__} is no policy.", hint="Give one, or its file.")
+        raise ConfigError(
+            f"A {type(given).__name__} is no policy.",
+            hint="Give Policy(require_reason=True, ...) of ubunye_core, or its folder or YAML.",
+        )
     from ubunye_core.questions.policyfiles import read_policy
     from ubunye_core.questions.schedulefiles import read_schedule
 

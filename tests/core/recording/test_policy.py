@@ -226,7 +226,7 @@ def test_an_order_in_a_file_is_that_of_the_schedule_beside_it(
 
 
 def test_what_is_no_policy_is_refused() -> None:
-    with pytest.raises(ConfigError, match="is no policy"):
+    with pytest.raises(ConfigError, match=r"is no policy\. Give Policy\("):
         record_run(CALC, policy=7)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="neither"):
         record_run(CALC, policy="/")
