@@ -27,6 +27,7 @@ from ubunye_core.recording.heartbeat import is_recorded_here
 from ubunye_core.recording.overriding import without
 from ubunye_core.recording.terms import Terms
 from ubunye_core.runids import new_run_id, run_id_of_attempt, time_in
+from ubunye_core.stores.attempts import receipts_of_attempt
 from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.times import utc_now
 
@@ -164,20 +165,12 @@ def _earlier(given: Arguments, store: ReceiptStore) -> list[Receipt]:
             known = store.load(given.task, given.run_id)
             return [known] if known.run_id == given.run_id else []  # it may only begin like this
         if attempt is not None and attempt.ids:
-            return receipts_of_attempt(attempt, given.task, store)
+            return list(receipts_of_attempt(attempt, given.task, store))
     except ReceiptNotFoundError:
         pass
     except Exception as error:  # if it matters, saving will say so loudly
         log.info("%s: earlier receipts could not be read: %s", given.task, error)
     return []
-
-
-def receipts_of_attempt(attempt: Orchestrator, task: str, store: ReceiptStore) -> list[Receipt]:
-    """The receipts of a scheduler's attempt, the newest first."""
-    find = getattr(store, "of_attempt", None)
-    if find is not None:
-        return list(find(task, attempt))
-    return [run for run in store.search(task) if attempt.is_same_attempt(run.orchestrator)]
 
 
 def _is_of_other_data(known: Receipt, variables: Mapping[str, str], window: Window | None) -> bool:

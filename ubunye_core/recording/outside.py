@@ -11,8 +11,9 @@ from ubunye_core.batch import texts_of
 from ubunye_core.errors import ReceiptConflictError
 from ubunye_core.masking import clean_text, masked_variables, secrets_of
 from ubunye_core.receipt import Orchestrator, Receipt, Status, TriggeredBy, Window
-from ubunye_core.recording.beginning import new_id, receipts_of_attempt, without_secrets_in
+from ubunye_core.recording.beginning import new_id, without_secrets_in
 from ubunye_core.recording.circumstances import recorder
+from ubunye_core.stores.attempts import receipts_of_attempt
 from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.times import utc_now
 
@@ -50,7 +51,7 @@ def end_attempt(
             )
             with contextlib.suppress(ReceiptConflictError):  # it has ended meanwhile
                 store.save(ended)
-    return receipts_of_attempt(attempt, task, store)
+    return list(receipts_of_attempt(attempt, task, store))
 
 
 def record_afterwards(

@@ -17,11 +17,10 @@ from ubunye_core.schedules.calendar import Calendar
 from ubunye_core.schedules.clocks import zone_named
 from ubunye_core.schedules.firings import Cron, Firings, Interval
 from ubunye_core.schedules.periods import Period, TickNames, boundaries, names_of, reach_of
-from ubunye_core.times import as_utc, check_format, duration, instant, to_the_second
+from ubunye_core.times import EPOCH, as_utc, check_format, duration, instant, to_the_second
 
 MOST_WINDOWS = 200_000
 """So many may be due in a period that is asked for: twenty years of an hourly schedule."""
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 

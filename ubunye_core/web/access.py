@@ -8,6 +8,7 @@ from datetime import datetime
 from ubunye_core.errors import BadReceiptError, ReceiptNotFoundError, StoreUnavailableError
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores import Found, ReceiptStore, Settled, select
+from ubunye_core.stores.attempts import receipts_of_attempt
 
 Sees = Callable[[Receipt], bool]
 """Whether a receipt may be seen."""
@@ -15,16 +16,7 @@ Sees = Callable[[Receipt], bool]
 LOOKED_AT = 50
 """A task is there for somebody who may see one of so many of its newest runs."""
 NEWEST = 1000
-"""Where a store cannot find an attempt, so many of the newest runs are looked through for it."""
-
-
-def runs_of_attempt(store: ReceiptStore, task: str, attempt: Orchestrator) -> Found:
-    """The receipts of a scheduler's attempt."""
-    find: Callable[[str, Orchestrator], Found] | None = getattr(store, "of_attempt", None)
-    if find is not None:
-        return find(task, attempt)
-    runs = store.list_runs(task, NEWEST)
-    return Found(run for run in runs if attempt.is_same_attempt(run.orchestrator))
+"""Where a store cannot look for an attempt, so many of the newest runs are looked through."""
 
 
 class SeenStore:
@@ -70,7 +62,9 @@ class SeenStore:
 
     def of_attempt(self, task: str, attempt: Orchestrator) -> Found:
         """The receipts of a scheduler's attempt that may be seen."""
-        found = runs_of_attempt(self._store, task, attempt) if self.knows(task) else Found()
+        if not self.knows(task):
+            return Found()
+        found = receipts_of_attempt(attempt, task, self._store, newest=NEWEST)
         return Found(filter(self._sees, found))
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:

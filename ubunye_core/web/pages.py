@@ -12,7 +12,8 @@ from ubunye_core.questions import Health, TaskHealth, Verdict, job_health
 from ubunye_core.questions.tasks import did_you_mean
 from ubunye_core.receipt import Orchestrator, Receipt, Status
 from ubunye_core.stores import Unreadable
-from ubunye_core.web.access import runs_of_attempt
+from ubunye_core.stores.attempts import receipts_of_attempt
+from ubunye_core.web.access import NEWEST
 from ubunye_core.web.asked import MOST_RUNS, SCHEDULE_OPTIONS, Asked, NotThereError
 from ubunye_core.web.comparing import compare
 from ubunye_core.web.masked import masked, masked_line
@@ -166,7 +167,7 @@ def attempt(asked: Asked) -> Page:
         ids={each: text or "" for each, text in ids.items()},
         attempt=int(number[:9]),
     )
-    found = runs_of_attempt(asked.store, name, wanted)
+    found = receipts_of_attempt(wanted, name, asked.store, newest=NEWEST)
     if found:
         return Page("", elsewhere=asked.links.run(name, found[0].run_id))
     _check_is_there(asked, name)

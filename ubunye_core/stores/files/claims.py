@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from ubunye_core.codec import MAX_RECEIPT_BYTES
@@ -39,14 +39,13 @@ from ubunye_core.stores.deciding import (
 from ubunye_core.stores.files.place import CLAIMS, TEMPORARY, Place
 from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.stores.takeover import end_of_the_old_holder
-from ubunye_core.times import parse_instant, utc_now
+from ubunye_core.times import instant_of, parse_instant, utc_now
 
 TURN_WITHIN_SECONDS = 2.0
 """How long a claimer waits for its turn. Then it goes on: the link elects one even so."""
 _DIGITS = 20
 _TRIES = 1_000
 _SECOND = 1_000_000_000
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TOKEN = re.compile(r"[0-9]{20}")
 
 
@@ -203,7 +202,7 @@ class Claims:
 
 def _moment(nanoseconds: int) -> datetime:
     """A date of the file system, to the microsecond below."""
-    return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+    return instant_of(nanoseconds // 1000)
 
 
 def _over_at(since: int, lease: timedelta) -> datetime:

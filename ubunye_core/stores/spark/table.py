@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any, TypeVar
 
 from pyspark.sql import functions as F  # noqa: N812
@@ -23,13 +23,11 @@ from ubunye_core.stores.events import (
 )
 from ubunye_core.stores.spark.name import quoted
 from ubunye_core.stores.spark.session import LostError, NoTableError, active_session, telling
-from ubunye_core.times import as_utc
+from ubunye_core.times import as_utc, instant_of, microseconds
 
 PATIENCE = 120.0
 """Seconds for which a writer looks again after another came first."""
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _TIMES = frozenset(column.name for column in COLUMNS if column.kind is Kind.TIME)
 _NAMES = tuple(column.name for column in COLUMNS)
 _IN_SQL = {Kind.TEXT: "STRING", Kind.NUMBER: "BIGINT", Kind.TIME: "TIMESTAMP"}
@@ -218,13 +216,13 @@ def _as_told(row: Any) -> dict[str, Any]:
 
 
 def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else (as_utc(moment) - _EPOCH) // _MICROSECOND
+    return None if moment is None else microseconds(as_utc(moment))
 
 
 def _instant(micros: int | None) -> datetime | None:
     """The instant; None for one that is not in the calendar."""
     try:
-        return None if micros is None else _EPOCH + micros * _MICROSECOND
+        return None if micros is None else instant_of(micros)
     except OverflowError:
         return None
 
