@@ -13,6 +13,8 @@ from typing import Any
 
 import dagster as dg
 
+from ubunye_core import ConfigError
+
 CONTEXT_NAMES = frozenset({"context", "_context", "context_", "_"})
 """What Dagster lets the first parameter be called, if it is to be given the context."""
 
@@ -222,6 +224,20 @@ class Target:
         if self.assets is None or repository is None:
             return frozenset()
         return frozenset(self.assets.resolve(repository.asset_graph))
+
+
+def check_target(sensor: str, arguments: Mapping[str, Any]) -> None:
+    """Complain of a sensor that has nothing to launch: Dagster does so at its first request.
+
+    Raises:
+        ConfigError: ``dg.sensor`` is given no target.
+    """
+    targets = ("job", "jobs", "job_name", "asset_selection", "target")
+    if all(arguments.get(name) is None for name in targets):
+        raise ConfigError(
+            f"The sensor '{sensor}' has nothing to launch.",
+            hint="Give it job=, or asset_selection=[...] with the assets.",
+        )
 
 
 def partitions_under_way(

@@ -115,6 +115,7 @@ def build_missed_windows_sensor(
         target=compat.Target.of(sensor_arguments),
     )
     look.check()
+    compat.check_target(name, sensor_arguments)
 
     def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
         return look.at(opened, context)

@@ -98,6 +98,7 @@ def build_upstream_receipt_sensor(
         keys = key_of or key_by_variables(
             variables or usual_variables(partitions_def), partitions_def
         )
+    compat.check_target(name, sensor_arguments)
     look = _Look(task, partitions_def, keys, rerun, at_most, lookback)
 
     def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:

@@ -14,6 +14,7 @@ from tests.dagster.conftest import DAY, Put
 from ubunye_core import ConfigError, Receipt, ReceiptStore, Status
 from ubunye_dagster import (
     ReceiptStoreResource,
+    build_missed_windows_sensor,
     build_upstream_receipt_sensor,
     gated,
     partition_format,
@@ -118,6 +119,14 @@ def test_a_task_that_never_succeeded_is_said_in_the_skip(tick: Tick, put: Put) -
     assert f"{UPSTREAM} is unknown" in tick().skip_message
     put("error", month="2026-09")
     assert "its newest run of this batch is r1 (error at" in tick().skip_message
+
+
+@pytest.mark.parametrize("build", [build_upstream_receipt_sensor, build_missed_windows_sensor])
+def test_a_sensor_with_nothing_to_launch_is_an_error(build: Any) -> None:
+    given = {"catchup": "all"} if build is build_missed_windows_sensor else {}
+    with pytest.raises(ConfigError, match=r"'s' has nothing to launch\. Give it job="):
+        build("s", UPSTREAM, partitions_def=MONTHLY, variables=MONTH, **given)
+    assert build("s", UPSTREAM, partitions_def=MONTHLY, variables=MONTH, job_name="pay", **given)
 
 
 def test_a_lost_cursor_requests_the_same_run_keys(tick: Tick, put: Put) -> None:
