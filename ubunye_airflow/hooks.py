@@ -6,6 +6,7 @@ import os
 
 from ubunye_airflow.compat import AirflowNotFoundException, BaseHook, conf, hide
 from ubunye_airflow.connections import NamedStore, store_of
+from ubunye_airflow.options import SECTION
 from ubunye_core import ConfigError, ReceiptStore, StoreUnavailableError, UbunyeError, open_store
 
 DEFAULT_CONN_ID = "ubunye_receipts_default"
@@ -75,12 +76,12 @@ class ReceiptStoreHook(BaseHook):
         of_connection = self._of_connection()
         if of_connection is not None:
             return of_connection
-        url = conf.get(CONN_TYPE, "store", fallback=None) or os.environ.get("UBUNYE_STORE")
+        url = conf.get(SECTION, "store", fallback=None) or os.environ.get("UBUNYE_STORE")
         if not url:
             raise ConfigError(
                 "No receipt store is named.",
                 hint=f"Give the argument 'store', the connection '{self.store_conn_id}' of type "
-                f"{CONN_TYPE}, the option 'store' in the section [{CONN_TYPE}] of Airflow's "
+                f"{CONN_TYPE}, the option 'store' in the section [{SECTION}] of Airflow's "
                 f"configuration, or the environment variable UBUNYE_STORE.",
             )
         return NamedStore(url)

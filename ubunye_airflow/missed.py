@@ -13,6 +13,7 @@ from airflow.sdk.bases.operator import BaseOperator
 
 from ubunye_airflow.answers import plan_fields
 from ubunye_airflow.compat import AirflowException, AirflowFailException
+from ubunye_airflow.files import beside_dag
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
 from ubunye_airflow.requiring import NamesStore
 from ubunye_airflow.starts import run_to_trigger, why_not
@@ -187,7 +188,7 @@ class MissedWindowsOperator(NamesStore, BaseOperator):
 
     def _to_catch_up(self) -> ToCatchUp:
         if self.config is not None:
-            path = self._beside_dag(self.config)
+            path = beside_dag(self.config, self)
             found = read_task(path, self.receipt_task, retention=self.retention)
             if not found.versions:
                 raise ConfigError(
@@ -232,11 +233,6 @@ class MissedWindowsOperator(NamesStore, BaseOperator):
         if self.on_missed is None:
             return _known(Catchup, self.catchup, "catchup") is Catchup.NONE
         return _known(OnMissed, self.on_missed, "on_missed") is OnMissed.FAIL
-
-    def _beside_dag(self, config: str) -> Path:
-        path = Path(config)
-        is_whole = path.is_absolute() or config.startswith("~")
-        return path if is_whole else Path(self.dag.fileloc).parent / path
 
 
 def _is_missed(planned: PlannedWindow) -> bool:

@@ -22,6 +22,7 @@ from ubunye_airflow.compat import (
     DownstreamTasksSkipped,
     known_secrets_in,
 )
+from ubunye_airflow.files import beside_dag
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
 from ubunye_airflow.variables import recorded_variables
 from ubunye_core import (
@@ -168,10 +169,7 @@ def hide_known_secrets(run: Run, error: BaseException) -> None:
 
 def policy_beside_dag(policy: PolicyLike | None, operator: Any) -> PolicyLike | None:
     """The policy of a task; where it is a file, that is looked for beside the DAG's."""
-    if not isinstance(policy, str | Path):
-        return policy
-    given = Path(policy)
-    return given if str(given).startswith("~") else Path(operator.dag.fileloc).parent / given
+    return beside_dag(policy, operator) if isinstance(policy, str | Path) else policy
 
 
 def how_it_ended(error: BaseException) -> Status | None:

@@ -11,6 +11,7 @@ from ubunye_airflow.answers import requirement_fields
 from ubunye_airflow.compat import hide
 from ubunye_airflow.connections import secrets_in
 from ubunye_airflow.everywindow import requirement_read
+from ubunye_airflow.files import beside_dag
 from ubunye_airflow.variables import NOT_IN_BATCH, is_template
 from ubunye_core import (
     ConfigError,
@@ -116,7 +117,7 @@ class AsksUpstream(NamesStore):
         if self.required_task is not None:
             return (replace(self._asked, task=self.required_task, variables=self._names()),)
         if self.config is not None:
-            return requirements_of(read_requirements(self._beside_dag(self.config)))
+            return requirements_of(read_requirements(beside_dag(self.config, self)))
         given = self.requires
         several = [given] if isinstance(given, str | Mapping) else given
         return requirements_of(map(requirement_read, several))
@@ -125,11 +126,6 @@ class AsksUpstream(NamesStore):
         if self.match is not None:
             return self.match
         return [name for name in self.variables or () if name not in NOT_IN_BATCH] or None
-
-    def _beside_dag(self, config: str) -> Path:
-        path = Path(config)
-        is_whole = path.is_absolute() or config.startswith("~")
-        return path if is_whole else Path(self.dag.fileloc).parent / path
 
     def _asker(self) -> str | None:
         """The task that this one asks for: as given, else the one recorded directly behind it."""
