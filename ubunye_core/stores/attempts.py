@@ -27,4 +27,5 @@ def receipts_of_attempt(
     if find is not None:
         return find(task, attempt)
     runs = store.search(task, limit=newest)
-    return Found(run for run in runs if attempt.is_same_attempt(run.orchestrator))
+    mine = [run for run in runs if attempt.is_same_attempt(run.orchestrator)]
+    return Found(mine, runs.unreadable)

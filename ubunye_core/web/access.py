@@ -65,7 +65,7 @@ class SeenStore:
         if not self.knows(task):
             return Found()
         found = receipts_of_attempt(attempt, task, self._store, newest=NEWEST)
-        return Found(filter(self._sees, found))
+        return Found(filter(self._sees, found), found.unreadable)
 
     def settled(self, tasks: Sequence[str]) -> Mapping[str, Settled]:
         """Of the tasks whose newest run may be seen, how that stands, where the store tells it.

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ubunye_core.errors import AmbiguousRunError, ConfigError, ReceiptNotFoundError
+from ubunye_core.errors import AmbiguousRunError, BadReceiptError, ConfigError, ReceiptNotFoundError
 from ubunye_core.names import check_run_id
 from ubunye_core.questions import Health, TaskHealth, Verdict, job_health
 from ubunye_core.questions.tasks import did_you_mean
@@ -170,6 +170,8 @@ def attempt(asked: Asked) -> Page:
     found = receipts_of_attempt(wanted, name, asked.store, newest=NEWEST)
     if found:
         return Page("", elsewhere=asked.links.run(name, found[0].run_id))
+    for bad in found.unreadable:
+        raise BadReceiptError(bad.where, f"{bad.why}; it may be that of the attempt asked for")
     _check_is_there(asked, name)
     raise NotThereError(
         f"There is no receipt of this attempt of {name}.",

@@ -164,6 +164,15 @@ def test_a_link_may_name_an_attempt_instead_of_a_run(keep, store):
     assert asking.get(f"/task/{CALC}/attempt").status_code == 400
 
 
+def test_an_attempt_whose_receipt_may_be_damaged_is_not_said_to_have_none(keep, store, damage):
+    keep()
+    damage()
+    for asking in (client(store), client(store, access=lambda request: lambda receipt: True)):
+        seen = read(asking.get(f"/task/{CALC}/attempt?attempt=1&id.dag_id=pay"))
+        assert seen.status == 500
+        assert "it may be that of the attempt asked for" in seen.text
+
+
 def test_a_receipt_with_thousands_of_outputs_shows_the_first_and_says_so(look, keep):
     steps = tuple(Step(name=f"out-{number}", direction="output") for number in range(700))
     keep(outputs=steps)
