@@ -1,11 +1,11 @@
 """Gates, checks and sensors from YAML: a component of Dagster."""
 
 import warnings
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Sequence
+from typing import Any
 
 import dagster as dg
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from ubunye_core import ConfigError
 from ubunye_dagster.catalog import build_receipt_catalog_sensor
@@ -15,160 +15,29 @@ from ubunye_dagster.checks import (
     build_upstream_checks,
 )
 from ubunye_dagster.component_parts import (
-    Partitions,
-    Requirements,
-    partitions_of,
-    requirements_from,
-    variables_of,
+    Catalog,
+    ExternalAssets,
+    FreshnessCheck,
+    Gate,
+    GatedJob,
+    HealthCheck,
+    MissedWindows,
+    Part,
+    Reconcile,
+    RowCountCheck,
+    Tasks,
+    UpstreamSensor,
 )
-from ubunye_dagster.component_parts import Variables as GivenVariables
 from ubunye_dagster.jobs import define_gated_job
 from ubunye_dagster.missed import build_missed_windows_sensor
 from ubunye_dagster.reconcile import build_reconcile_sensor
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.row_checks import build_row_count_checks
 from ubunye_dagster.sensors import build_upstream_receipt_sensor
-from ubunye_dagster.specs import EVERY_TASK, load_receipt_asset_specs
-
-PartitionsDef = Annotated[
-    dg.PartitionsDefinition | None,
-    dg.Resolver(partitions_of, model_field_type=Partitions | None, inject_before_resolve=False),
-]
-Variables = Annotated[
-    Mapping[str, object] | None,
-    dg.Resolver(variables_of, model_field_type=GivenVariables | None, inject_before_resolve=False),
-]
-Requires = Annotated[
-    Sequence[Any],
-    dg.Resolver(requirements_from, model_field_type=Requirements, inject_before_resolve=False),
-]
-Tasks = str | Sequence[str]
+from ubunye_dagster.specs import load_receipt_asset_specs
 
 
-class _WithPartitions(dg.Model):
-    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
-
-
-class GatedJob(dg.Model, dg.Resolvable):
-    """A job of assets and of the checks that stand before them."""
-
-    name: str
-    assets: str
-    """A selection as Dagster writes it, such as ``send`` or ``key:pay/*``."""
-
-
-class Gate(dg.Model, dg.Resolvable):
-    """Blocking checks of upstream tasks."""
-
-    requires: Requires
-    asset: str | None = None
-    variables: Variables = None
-    blocking: bool = True
-    job: GatedJob | None = None
-
-
-class HealthCheck(dg.Model, dg.Resolvable):
-    """Checks of the health of tasks."""
-
-    tasks: Tasks
-    stuck_after: str | None = None
-    max_age: str | None = None
-    failure_threshold: int = 1
-    owner: str | None = None
-    blocking: bool = False
-
-
-class FreshnessCheck(dg.Model, dg.Resolvable):
-    """Checks of how recent the data of tasks is."""
-
-    tasks: Tasks
-    max_age: str
-    owner: str | None = None
-    blocking: bool = False
-
-
-class RowCountCheck(_WithPartitions, dg.Resolvable):
-    """Checks of how many rows tasks wrote."""
-
-    tasks: Tasks
-    min_rows: int | None = None
-    max_rows: int | None = None
-    max_change: float | None = None
-    output: str | None = None
-    variables: Variables = None
-    owner: str | None = None
-    blocking: bool = False
-
-
-class ExternalAssets(_WithPartitions, dg.Resolvable):
-    """Assets for tasks that run elsewhere."""
-
-    tasks: Tasks = EVERY_TASK
-    exclude: Tasks = ()
-    owners: Mapping[str, str] | None = None
-    descriptions: Mapping[str, str] | None = None
-    asset_keys: Mapping[str, str] | None = None
-    partitions: PartitionsDef = None
-    group_name: str | None = None
-
-
-class UpstreamSensor(_WithPartitions, dg.Resolvable):
-    """A sensor that launches a run for each partition whose upstream has succeeded."""
-
-    name: str
-    task: str
-    job: str | None = None
-    assets: str | None = None
-    partitions: PartitionsDef = None
-    variables: Variables = None
-    rerun: bool = False
-    minimum_interval_seconds: int | None = None
-    running: bool = False
-
-
-class MissedWindows(_WithPartitions, dg.Resolvable):
-    """A sensor that launches a run for each partition that was missed."""
-
-    name: str
-    task: str
-    partitions: PartitionsDef
-    catchup: str
-    job: str | None = None
-    assets: str | None = None
-    variables: Variables = None
-    requires: Requires = ()
-    since: str = "30d"
-    retention: str | None = None
-    cap: int | None = None
-    minimum_interval_seconds: int | None = None
-    running: bool = False
-
-
-class Catalog(_WithPartitions, dg.Resolvable):
-    """A sensor that reports receipts to the catalog of assets."""
-
-    name: str = "receipts_to_catalog"
-    tasks: Tasks = EVERY_TASK
-    exclude: Tasks = ()
-    asset_keys: Mapping[str, str] | None = None
-    partitions: PartitionsDef = None
-    variables: Variables = None
-    since: str = "30d"
-    lookback: str = "2d"
-    minimum_interval_seconds: int | None = None
-    running: bool = False
-
-
-class Reconcile(dg.Model, dg.Resolvable):
-    """A sensor that ends the receipts of runs that died without a word."""
-
-    name: str = "receipts_are_ended"
-    tasks: Tasks = EVERY_TASK
-    minimum_interval_seconds: int | None = None
-    running: bool = False
-
-
-class ReceiptGatesComponent(dg.Component, _WithPartitions, dg.Resolvable):
+class ReceiptGatesComponent(dg.Component, Part, dg.Resolvable):
     """Gates, checks and sensors that ask about run receipts.
 
     Each part takes the arguments of the function that it is named after; receipts are in ``store``,

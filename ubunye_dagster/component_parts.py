@@ -1,123 +1,156 @@
-"""Partitions, variables and requirements as they stand in a component's YAML."""
+"""The parts of the component: what stands in its YAML."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Annotated, Any
 
 import dagster as dg
+from pydantic import ConfigDict
 
-from ubunye_core import ConfigError
-from ubunye_dagster.batches import partition_format, partition_key
+from ubunye_dagster.component_values import (
+    Partitions,
+    Requirements,
+    partitions_of,
+    requirements_from,
+    variables_of,
+)
+from ubunye_dagster.component_values import Variables as GivenVariables
+from ubunye_dagster.specs import EVERY_TASK
 
-_BY_TIME = {
-    "hourly": dg.HourlyPartitionsDefinition,
-    "daily": dg.DailyPartitionsDefinition,
-    "weekly": dg.WeeklyPartitionsDefinition,
-    "monthly": dg.MonthlyPartitionsDefinition,
-}
-
-
-class Partitions(dg.Model):
-    """How a job or an asset is partitioned."""
-
-    type: Literal["hourly", "daily", "weekly", "monthly", "static", "dynamic"]
-    start_date: str | None = None
-    end_date: str | None = None
-    timezone: str | None = None
-    fmt: str | None = None
-    end_offset: int = 0
-    partition_keys: Sequence[str] | None = None
-    name: str | None = None
-    """Of dynamic partitions."""
-
-
-class PartitionVariable(dg.Model):
-    """A variable whose text is made of the partition: by one of both."""
-
-    partition_format: str | None = None
-    partition_key: str | bool | None = None
-    """``true``, or a dimension."""
+PartitionsDef = Annotated[
+    dg.PartitionsDefinition | None,
+    dg.Resolver(partitions_of, model_field_type=Partitions | None, inject_before_resolve=False),
+]
+Variables = Annotated[
+    Mapping[str, object] | None,
+    dg.Resolver(variables_of, model_field_type=GivenVariables | None, inject_before_resolve=False),
+]
+Requires = Annotated[
+    Sequence[Any],
+    dg.Resolver(requirements_from, model_field_type=Requirements, inject_before_resolve=False),
+]
+Tasks = str | Sequence[str]
 
 
-class Requirement(dg.Model):
-    """An upstream task, and when it counts."""
+class Part(dg.Model):
+    """A part that may hold objects of Dagster's own, such as partitions."""
 
-    task: str
-    variables: Sequence[str] | Mapping[str, str] | None = None
+    model_config = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
+
+
+class GatedJob(dg.Model, dg.Resolvable):
+    """A job of assets and of the checks that stand before them."""
+
+    name: str
+    assets: str
+    """A selection as Dagster writes it, such as ``send`` or ``key:pay/*``."""
+
+
+class Gate(dg.Model, dg.Resolvable):
+    """Blocking checks of upstream tasks."""
+
+    requires: Requires
+    asset: str | None = None
+    variables: Variables = None
+    blocking: bool = True
+    job: GatedJob | None = None
+
+
+class HealthCheck(dg.Model, dg.Resolvable):
+    """Checks of the health of tasks."""
+
+    tasks: Tasks
+    stuck_after: str | None = None
     max_age: str | None = None
-    on_failed: str | None = None
-    optional: bool | None = None
-    allow_unknown: bool | None = None
+    failure_threshold: int = 1
+    owner: str | None = None
+    blocking: bool = False
 
 
-# No validators of ours: ``dg check yaml`` goes by the schema of these types alone.
-Requirements = str | Requirement | list[str | Requirement]
-Variables = dict[str, str | int | float | bool | PartitionVariable]
+class FreshnessCheck(dg.Model, dg.Resolvable):
+    """Checks of how recent the data of tasks is."""
+
+    tasks: Tasks
+    max_age: str
+    owner: str | None = None
+    blocking: bool = False
 
 
-def partitions_of(
-    context: dg.ResolutionContext, given: Partitions | None
-) -> dg.PartitionsDefinition | None:
-    """The definition that stands in the YAML.
+class RowCountCheck(Part, dg.Resolvable):
+    """Checks of how many rows tasks wrote."""
 
-    Raises:
-        ConfigError: something is missing, or too much.
-    """
-    if given is None:
-        return None
-    told = {
-        name: context.resolve_value(value)
-        for name, value in given.model_dump(exclude_unset=True, exclude={"type"}).items()
-    }
-    makes: Any = {
-        "static": dg.StaticPartitionsDefinition,
-        "dynamic": dg.DynamicPartitionsDefinition,
-        **_BY_TIME,
-    }
-    needed = {"static": "partition_keys", "dynamic": "name"}.get(given.type, "start_date")
-    fitting = {needed}
-    if given.type in _BY_TIME:
-        fitting = {"start_date", "end_date", "timezone", "fmt", "end_offset"}
-    if needed not in told or not told.keys() <= fitting:
-        raise ConfigError(
-            f"Partitions that are {given.type} are not given by {', '.join(told) or 'nothing'}.",
-            hint=f"Needed is {needed}; there may be: {', '.join(sorted(fitting))}.",
-        )
-    made: dg.PartitionsDefinition = makes[given.type](**told)
-    return made
+    tasks: Tasks
+    min_rows: int | None = None
+    max_rows: int | None = None
+    max_change: float | None = None
+    output: str | None = None
+    variables: Variables = None
+    owner: str | None = None
+    blocking: bool = False
 
 
-def variables_of(
-    context: dg.ResolutionContext, given: Mapping[str, Any] | None
-) -> Mapping[str, object] | None:
-    """The variables that stand in the YAML.
+class ExternalAssets(Part, dg.Resolvable):
+    """Assets for tasks that run elsewhere."""
 
-    Raises:
-        ConfigError: one is to be made of a partition in two ways, or in none.
-    """
-    if given is None:
-        return None
-    return {name: _variable(name, value, context) for name, value in given.items()}
-
-
-def _variable(name: str, given: Any, context: dg.ResolutionContext) -> object:
-    if not isinstance(given, PartitionVariable):
-        return context.resolve_value(given)
-    if (given.partition_format is None) is (given.partition_key in (None, False)):
-        raise ConfigError(
-            f"The variable '{name}' is given by partition_format or partition_key.",
-            hint="partition_key is true, or the name of a dimension.",
-        )
-    if given.partition_format is not None:
-        return partition_format(given.partition_format)
-    return partition_key(None if given.partition_key is True else str(given.partition_key))
+    tasks: Tasks = EVERY_TASK
+    exclude: Tasks = ()
+    owners: Mapping[str, str] | None = None
+    descriptions: Mapping[str, str] | None = None
+    asset_keys: Mapping[str, str] | None = None
+    partitions: PartitionsDef = None
+    group_name: str | None = None
 
 
-def requirements_from(context: dg.ResolutionContext, given: Any) -> list[Any]:
-    """The requirements that stand in the YAML, as ``requirements_of`` takes them."""
-    several = given if isinstance(given, list) else [given]
-    return [
-        context.resolve_value(
-            each.model_dump(exclude_unset=True) if isinstance(each, Requirement) else each
-        )
-        for each in several
-    ]
+class UpstreamSensor(Part, dg.Resolvable):
+    """A sensor that launches a run for each partition whose upstream has succeeded."""
+
+    name: str
+    task: str
+    job: str | None = None
+    assets: str | None = None
+    partitions: PartitionsDef = None
+    variables: Variables = None
+    rerun: bool = False
+    minimum_interval_seconds: int | None = None
+    running: bool = False
+
+
+class MissedWindows(Part, dg.Resolvable):
+    """A sensor that launches a run for each partition that was missed."""
+
+    name: str
+    task: str
+    partitions: PartitionsDef
+    catchup: str
+    job: str | None = None
+    assets: str | None = None
+    variables: Variables = None
+    requires: Requires = ()
+    since: str = "30d"
+    retention: str | None = None
+    cap: int | None = None
+    minimum_interval_seconds: int | None = None
+    running: bool = False
+
+
+class Catalog(Part, dg.Resolvable):
+    """A sensor that reports receipts to the catalog of assets."""
+
+    name: str = "receipts_to_catalog"
+    tasks: Tasks = EVERY_TASK
+    exclude: Tasks = ()
+    asset_keys: Mapping[str, str] | None = None
+    partitions: PartitionsDef = None
+    variables: Variables = None
+    since: str = "30d"
+    lookback: str = "2d"
+    minimum_interval_seconds: int | None = None
+    running: bool = False
+
+
+class Reconcile(dg.Model, dg.Resolvable):
+    """A sensor that ends the receipts of runs that died without a word."""
+
+    name: str = "receipts_are_ended"
+    tasks: Tasks = EVERY_TASK
+    minimum_interval_seconds: int | None = None
+    running: bool = False

@@ -17,6 +17,7 @@ from tests.dagster.conftest import Put
 from ubunye_dagster import ReceiptGatesComponent, gated, recorded
 
 CALC = dg.AssetKey(["pay", "monthly", "calc"])
+GATE = dg.AssetCheckKey(CALC, "upstream_pay_monthly_calc")
 MONTHLY = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
 PARTITIONS = '{type: monthly, start_date: "2026-01-01", end_offset: 24}'
 MONTH = '{month: {partition_format: "%Y-%m"}}'
@@ -59,53 +60,58 @@ def test_a_store_that_the_environment_does_not_have_is_an_error_and_no_other_sto
     load(health)
 
 
-def test_a_whole_component_makes_what_its_functions_make(load: Load, put: Put) -> None:
+WHOLE = f"""
+store: "{{{{ env.PAY_RECEIPTS }}}}"
+external_assets:
+  tasks: [pay/monthly/calc, hr/*/*]
+  owners: {{pay/*/*: payroll}}
+  descriptions: {{pay/monthly/calc: What everybody is paid.}}
+  partitions: {PARTITIONS}
+gates:
+  - requires: pay/monthly/calc
+    variables: {MONTH}
+    job: {{name: pay_send, assets: send}}
+  - requires:
+      - {{task: hr/monthly/people, variables: [], max_age: 40d, optional: true}}
+      - bank/daily/rates
+    asset: pay/monthly/calc
+    blocking: false
+health:
+  - {{tasks: pay/monthly/calc, max_age: 40d, owner: payroll}}
+freshness:
+  - {{tasks: [pay/monthly/calc, hr/monthly/people], max_age: 40d}}
+row_counts:
+  - {{tasks: pay/monthly/calc, min_rows: 1, max_change: 0.5}}
+upstream_sensors:
+  - name: send_when_calculated
+    task: pay/monthly/calc
+    job: pay_send
+    partitions: {PARTITIONS}
+    variables: {MONTH}
+    minimum_interval_seconds: 60
+    running: true
+missed_windows:
+  - name: send_what_was_missed
+    task: pay/monthly/send
+    assets: send
+    partitions: {PARTITIONS}
+    variables: {MONTH}
+    requires: pay/monthly/calc
+    catchup: all
+    cap: 2
+catalog:
+  tasks: pay/*/*
+  variables: {MONTH}
+  since: 60d
+reconcile: {{tasks: pay/*/*, running: true}}
+"""
+
+
+@pytest.fixture
+def whole(load: Load, put: Put) -> dg.Definitions:
+    """The definitions of a component with every part, beside an asset that is gated."""
     put(task="hr/monthly/people")
-    _, defs = load(f"""
-        store: "{{{{ env.PAY_RECEIPTS }}}}"
-        external_assets:
-          tasks: [pay/monthly/calc, hr/*/*]
-          owners: {{pay/*/*: payroll}}
-          descriptions: {{pay/monthly/calc: What everybody is paid.}}
-          partitions: {PARTITIONS}
-        gates:
-          - requires: pay/monthly/calc
-            variables: {MONTH}
-            job: {{name: pay_send, assets: send}}
-          - requires:
-              - {{task: hr/monthly/people, variables: [], max_age: 40d, optional: true}}
-              - bank/daily/rates
-            asset: pay/monthly/calc
-            blocking: false
-        health:
-          - {{tasks: pay/monthly/calc, max_age: 40d, owner: payroll}}
-        freshness:
-          - {{tasks: [pay/monthly/calc, hr/monthly/people], max_age: 40d}}
-        row_counts:
-          - {{tasks: pay/monthly/calc, min_rows: 1, max_change: 0.5}}
-        upstream_sensors:
-          - name: send_when_calculated
-            task: pay/monthly/calc
-            job: pay_send
-            partitions: {PARTITIONS}
-            variables: {MONTH}
-            minimum_interval_seconds: 60
-            running: true
-        missed_windows:
-          - name: send_what_was_missed
-            task: pay/monthly/send
-            assets: send
-            partitions: {PARTITIONS}
-            variables: {MONTH}
-            requires: pay/monthly/calc
-            catchup: all
-            cap: 2
-        catalog:
-          tasks: pay/*/*
-          variables: {MONTH}
-          since: 60d
-        reconcile: {{tasks: pay/*/*, running: true}}
-        """)
+    _, defs = load(WHOLE)
 
     @dg.asset(partitions_def=MONTHLY, deps=[CALC])
     @recorded("pay/monthly/send", store="memory://pay")
@@ -114,6 +120,12 @@ def test_a_whole_component_makes_what_its_functions_make(load: Load, put: Put) -
 
     whole = dg.Definitions.merge(defs, dg.Definitions(assets=[send]))
     dg.Definitions.validate_loadable(whole)
+    return whole
+
+
+def test_a_component_makes_the_assets_and_checks_that_its_functions_make(
+    whole: dg.Definitions,
+) -> None:
     graph = whole.resolve_asset_graph()
     calc = graph.get(CALC)
     assert calc.owners == ["team:payroll"]
@@ -128,9 +140,11 @@ def test_a_whole_component_makes_what_its_functions_make(load: Load, put: Put) -
         "calc upstream_pay_monthly_calc",
         "people receipt_freshness",
     ]
-    gate = dg.AssetCheckKey(CALC, "upstream_pay_monthly_calc")
-    assert graph.get_check_spec(gate).blocking
+    assert graph.get_check_spec(GATE).blocking
     assert not graph.get_check_spec(dg.AssetCheckKey(CALC, "upstream_bank_daily_rates")).blocking
+
+
+def test_a_component_makes_the_sensors_that_its_functions_make(whole: dg.Definitions) -> None:
     sensors = {sensor.name: sensor for sensor in whole.sensors or ()}
     assert sorted(sensors) == [
         "receipts_are_ended",
@@ -144,11 +158,13 @@ def test_a_whole_component_makes_what_its_functions_make(load: Load, put: Put) -
         assert turned_on.default_status is dg.DefaultSensorStatus.RUNNING
     assert sensors["receipts_to_catalog"].default_status is dg.DefaultSensorStatus.STOPPED
 
+
+def test_a_job_of_a_component_runs_only_past_its_gate(whole: dg.Definitions, put: Put) -> None:
     job = whole.resolve_job_def("pay_send")
     result = job.execute_in_process(partition_key="2026-10-01", raise_on_error=False)
     assert not result.success
     (check,) = result.get_asset_check_evaluations()
-    assert (check.check_name, check.passed) == (gate.name, False)
+    assert (check.check_name, check.passed) == (GATE.name, False)
     put(run_id="r2", month="2026-10")
     result = job.execute_in_process(partition_key="2026-10-01", raise_on_error=False)
     (check,) = result.get_asset_check_evaluations()
