@@ -182,7 +182,7 @@ class MissedWindowsOperator(NamesStore, BaseOperator):
         if missed and fails:
             raise AirflowException(
                 f"{len(missed)} windows were missed: {plan.reason} The first is {missed[0].name}: "
-                f"{missed[0].reason}."
+                f"{missed[0].reason.rstrip('.')}."
             )
         return [runs[each.name] for each in plan.starts]
 

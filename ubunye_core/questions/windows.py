@@ -214,7 +214,7 @@ def _summary(task: str, answers: Sequence[WindowAnswer]) -> str:
     bad = [state for state, number in counts if number and not state.is_well]
     first = next((answer for answer in answers if answer.doubts or answer.state in bad), None)
     if first is not None:
-        why = "; ".join((first.reason, *first.doubts))
+        why = "; ".join(each.rstrip(".") for each in (first.reason, *first.doubts))
         text += f" The first to look at is {first.window.name} ({first.state}): {why}."
     return text
 

@@ -203,6 +203,7 @@ def test_what_is_unreadable_makes_the_windows_unknown_that_it_could_belong_to() 
     assert states(found)["2026-10-10"] == "succeeded"
     assert states(found)["2026-10-14"] == "running"
     assert found.unreadable
+    assert not found.reason.endswith("..")
     with pytest.raises(ValueError, match="not a readable receipt"):
         missed_windows(CALC, schedule=NIGHTLY, since=6 * DAY, store=store, now=MORNING)
 
