@@ -117,6 +117,9 @@ def options_in(
     return options
 
 
+_KEY_PAIR = frozenset({"access_key_id", "secret_access_key"})
+
+
 def check_credentials(
     url: str, given: Mapping[str, str], known: Collection[str], *, not_with: Mapping[str, str]
 ) -> dict[str, str]:
@@ -129,7 +132,8 @@ def check_credentials(
         not_with: The environment's variables that a client would mix with one of these names.
 
     Raises:
-        ConfigError: a name is not known, or the environment would be mixed in.
+        ConfigError: a name is not known, half of a key pair is missing, or the environment would
+            be mixed in.
     """
     found = {name: text for name, text in given.items() if text}
     unknown = sorted(set(found) - set(known))
@@ -138,6 +142,13 @@ def check_credentials(
             f"'{masked_url(url)}' is given the credential '{unknown[0]}', which {split(url).scheme}"
             f":// does not know.",
             hint=f"It knows: {', '.join(known)}.",
+        )
+    half = found.keys() & _KEY_PAIR
+    if len(half) == 1:
+        (lacking,) = _KEY_PAIR - half
+        raise ConfigError(
+            f"'{masked_url(url)}' is given the credential '{min(half)}' without '{lacking}'.",
+            hint=f"Give '{lacking}' too, or neither.",
         )
     for name, variable in not_with.items():
         if found and name not in found and os.environ.get(variable):

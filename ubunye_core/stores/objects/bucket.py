@@ -219,6 +219,6 @@ def _client(address: Address) -> Any:
         # What the client says of credentials that were given could quote them.
         first = "it takes no such credentials" if address.credentials else masked_text(str(error))
         raise ConfigError(
-            f"The store {address.url} cannot be opened: {first.splitlines()[0][:200]}",
+            f"The store {address.url} cannot be opened: {first.splitlines()[0][:200].rstrip('.')}.",
             hint=f"It is set up by its URL and the variables {address.credentials_from}.",
         ) from None

@@ -38,9 +38,12 @@ def test_a_bucket_is_opened_with_what_it_is_given_and_nothing_of_the_environment
     ("url", "given", "says"),
     [
         ("s3://bucket", {"password": GEHEIM}, "does not know"),
+        ("s3://bucket", {"access_key_id": GEHEIM}, "Give 'secret_access_key' too, or neither"),
+        ("s3://bucket", {"secret_access_key": GEHEIM}, "Give 'access_key_id' too, or neither"),
+        ("delta+s3://bucket/x", {"access_key_id": GEHEIM}, "Give 'secret_access_key' too"),
         ("delta+s3://bucket/x", {"account_key": GEHEIM}, "does not know"),
         ("delta+file:///srv/x", {"access_key_id": GEHEIM}, "does not know"),
-        ("gs://bucket", {"service_account_key": f"{{{GEHEIM}"}, "no such credentials"),
+        ("gs://bucket", {"service_account_key": f"{{{GEHEIM}"}, r"no such credentials\. It is"),
         ("az://bucket?account_name=x", {"account_key": f"{GEHEIM}!"}, "no such credentials"),
         ("/srv/receipts", {"access_key_id": GEHEIM}, "takes none"),
         ("memory://x", {"access_key_id": GEHEIM}, "takes none"),
