@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from ubunye_airflow.everywindow import schedule_fields
+from ubunye_airflow.every_window import schedule_fields
 from ubunye_core import (
     Health,
     Pin,

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from ubunye_airflow.answers import requirement_fields, upstream_fields
-from ubunye_airflow.everywindow import requirement_read, window_fields, window_read
+from ubunye_airflow.every_window import requirement_read, window_fields, window_read
 from ubunye_airflow.hooks import ReceiptStoreHook
 from ubunye_core import (
     ConfigError,

@@ -7,18 +7,18 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from airflow.sdk.bases.operator import BaseOperator
 
 from ubunye_airflow.answers import plan_fields
+from ubunye_airflow.arguments import number, number_or_none, word, word_as_written
 from ubunye_airflow.compat import AirflowException, AirflowFailException
 from ubunye_airflow.files import beside_dag
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
 from ubunye_airflow.requiring import NamesStore
 from ubunye_airflow.starts import run_to_trigger, why_not
 from ubunye_airflow.timetables import schedule_of_dag
-from ubunye_airflow.variables import is_template
 from ubunye_core import (
     Catchup,
     ConfigError,
@@ -38,7 +38,6 @@ from ubunye_core import (
 )
 
 ANSWER = "answer"
-Word = TypeVar("Word", bound=StrEnum)
 
 
 class OnMissed(StrEnum):
@@ -145,9 +144,11 @@ class MissedWindowsOperator(NamesStore, BaseOperator):
         self.receipt_task, self.config = receipt_task, None if config is None else str(config)
         self.schedule, self.requires = schedule, requires
         self.since, self.retention, self.stuck_after = since, retention, stuck_after
-        self.include = _word(Include, include, "include")
-        self.catchup = _word(Catchup, catchup, "catchup")
-        self.on_missed = None if on_missed is None else _word(OnMissed, on_missed, "on_missed")
+        self.include = word_as_written(Include, include, "include")
+        self.catchup = word_as_written(Catchup, catchup, "catchup")
+        self.on_missed = (
+            None if on_missed is None else word_as_written(OnMissed, on_missed, "on_missed")
+        )
         self.backfill_limit, self.recheck_days = backfill_limit, recheck_days
         self.cap, self.max_runs = cap, max_runs
         self.trigger_dag_id = trigger_dag_id
@@ -208,11 +209,11 @@ class MissedWindowsOperator(NamesStore, BaseOperator):
             since=self.since,
             store=store,
             include=self.include,
-            backfill_limit=_number(self.backfill_limit, "backfill_limit"),
-            recheck_days=_number(self.recheck_days, "recheck_days"),
+            backfill_limit=number(self.backfill_limit, "backfill_limit"),
+            recheck_days=number(self.recheck_days, "recheck_days"),
             catchup=self.catchup,
-            cap=_number_or_none(self.cap, "cap"),
-            max_runs=_number_or_none(self.max_runs, "max_runs"),
+            cap=number_or_none(self.cap, "cap"),
+            max_runs=number_or_none(self.max_runs, "max_runs"),
             stuck_after=self.stuck_after,
         )
 
@@ -231,48 +232,10 @@ class MissedWindowsOperator(NamesStore, BaseOperator):
 
     def _fails(self) -> bool:
         if self.on_missed is None:
-            return _known(Catchup, self.catchup, "catchup") is Catchup.NONE
-        return _known(OnMissed, self.on_missed, "on_missed") is OnMissed.FAIL
+            return word(Catchup, self.catchup, "catchup") is Catchup.NONE
+        return word(OnMissed, self.on_missed, "on_missed") is OnMissed.FAIL
 
 
 def _is_missed(planned: PlannedWindow) -> bool:
     """Whether somebody has to look at a window: no run of it is under way as it should be."""
     return planned.state.is_missed and planned.state is not WindowState.RUNNING
-
-
-def _word(kind: type[Word], value: str, what: str) -> str:
-    """A word of an option, unless it is a template.
-
-    Raises:
-        ConfigError: there is no such word.
-    """
-    return str(value) if is_template(value) else _known(kind, value, what).value
-
-
-def _known(kind: type[Word], value: str, what: str) -> Word:
-    """A word of an option.
-
-    Raises:
-        ConfigError: there is no such word.
-    """
-    try:
-        return kind(value)
-    except ValueError as error:
-        words = ", ".join(each.value for each in kind)
-        raise ConfigError(f"{what} is {value!r}.", hint=f"Use one of: {words}.") from error
-
-
-def _number_or_none(value: int | str | None, what: str) -> int | None:
-    return None if value is None or value in ("", "None") else _number(value, what)
-
-
-def _number(value: int | str, what: str) -> int:
-    """A number, which a template gives as text.
-
-    Raises:
-        ConfigError: it is none.
-    """
-    try:
-        return int(value)
-    except ValueError as error:
-        raise ConfigError(f"{what} is {value!r}, which is no number.") from error

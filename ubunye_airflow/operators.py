@@ -11,6 +11,7 @@ from typing import Any
 from airflow.sdk.bases.operator import BaseOperator
 
 from ubunye_airflow.answers import health_fields
+from ubunye_airflow.arguments import number, word, word_as_written
 from ubunye_airflow.circumstances import window
 from ubunye_airflow.compat import AirflowException, AirflowFailException
 from ubunye_airflow.external import agreed, understood
@@ -18,7 +19,7 @@ from ubunye_airflow.gate import Gate, Look, Outcome
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
 from ubunye_airflow.links import ReceiptLink
 from ubunye_airflow.requiring import ANY_TASK, AsksUpstream, NamesStore
-from ubunye_airflow.variables import given_variables, is_template
+from ubunye_airflow.variables import given_variables
 from ubunye_core import (
     ConfigError,
     MissingExtraError,
@@ -206,9 +207,7 @@ class HealthCheckOperator(NamesStore, BaseOperator):
         self.store, self.store_conn_id = store, store_conn_id
         self.stuck_after, self.max_age = stuck_after, max_age
         self.failure_threshold = failure_threshold
-        self.severity = str(severity)
-        if not is_template(self.severity):
-            _severity(self.severity)
+        self.severity = word_as_written(Severity, severity, "severity")
 
     def execute(self, context: Any) -> dict[str, Any]:
         """Ask once.
@@ -218,14 +217,14 @@ class HealthCheckOperator(NamesStore, BaseOperator):
             AirflowFailException: an argument is wrong; Airflow does not retry.
         """
         try:
-            severity = _severity(self.severity)
+            severity = word(Severity, self.severity, "severity")
             store = ReceiptStoreHook(self.store_conn_id, store=self.store).get_conn()
             health = job_health(
                 self.tasks,
                 store=store,
                 stuck_after=self.stuck_after,
                 max_age=self.max_age,
-                failure_threshold=_number(self.failure_threshold),
+                failure_threshold=number(self.failure_threshold, "failure_threshold"),
             )
         except StoreUnavailableError as error:
             raise AirflowException(str(error)) from error
@@ -241,27 +240,3 @@ class HealthCheckOperator(NamesStore, BaseOperator):
         self.log.info("%s", health.reason)
         context["ti"].xcom_push(key="return_value", value=answer)
         raise AirflowException(health.reason)
-
-
-def _number(given: object) -> int:
-    """A number, which a template gives as text.
-
-    Raises:
-        ConfigError: it is none.
-    """
-    text = str(given)
-    if not (text.isascii() and text.removeprefix("-").isdigit()):
-        raise ConfigError(f"failure_threshold is {given!r}.", hint="Use a whole number.")
-    return int(text)
-
-
-def _severity(given: str) -> Severity:
-    """The severity that is meant.
-
-    Raises:
-        ConfigError: there is no such one.
-    """
-    try:
-        return Severity(given)
-    except ValueError as error:
-        raise ConfigError(f"severity is {given!r}.", hint="Use one of: error, warn.") from error

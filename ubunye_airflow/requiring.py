@@ -10,7 +10,7 @@ from typing import Any
 from ubunye_airflow.answers import requirement_fields
 from ubunye_airflow.compat import hide
 from ubunye_airflow.connections import secrets_in
-from ubunye_airflow.everywindow import requirement_read
+from ubunye_airflow.every_window import requirement_read
 from ubunye_airflow.files import beside_dag
 from ubunye_airflow.variables import NOT_IN_BATCH, is_template
 from ubunye_core import (

@@ -13,7 +13,7 @@ from airflow.sdk import DAG
 from tests.airflow.conftest import RunDag, a_receipt
 from ubunye_airflow import RequirementOperator, UpstreamReceiptSensor
 from ubunye_airflow.answers import requirement_fields
-from ubunye_airflow.everywindow import requirement_read
+from ubunye_airflow.every_window import requirement_read
 from ubunye_airflow.gate import Gate, Outcome
 from ubunye_airflow.triggers import UpstreamReceiptTrigger
 from ubunye_core import Calendar, ReceiptStore, Requirement, Schedule, Window
