@@ -176,7 +176,11 @@ class ReceiptGatesComponent(dg.Component, Part, dg.Resolvable):
         )
 
     def _missed_windows(self, given: MissedWindows) -> dg.SensorDefinition:
-        assert given.partitions is not None
+        if given.partitions is None:
+            raise ConfigError(
+                f"The sensor '{given.name}' has no partitions, so nothing can be missed.",
+                hint="Give it partitions: {type: daily, start_date: '2026-01-01'}.",
+            )
         return build_missed_windows_sensor(
             given.name,
             given.task,

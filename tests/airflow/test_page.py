@@ -176,6 +176,10 @@ def test_receipts_of_others_are_shown_only_where_the_configuration_says_so(
     assert "web/dagster/job" in ask("/", "omar").text
     assert ask("/task/web/shell/job/run/shell-1", "zoe").status_code == 200
     assert "pay/monthly/calc" not in ask("/", "zoe").text
+    monkeypatch.setenv("AIRFLOW__UBUNYE_RECEIPTS__SHOW_OTHER_ORCHESTRATORS", "perhaps")
+    wrong = ask("/", "omar").text
+    assert "Say true or false" in wrong
+    assert "web/" not in wrong
 
 
 def test_the_store_of_a_connection_comes_before_that_of_the_configuration(

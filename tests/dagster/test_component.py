@@ -240,6 +240,10 @@ def test_a_misspelt_or_missing_key_is_named_with_its_line(
         ),
         ("catalog: {variables: {month: {}}}", "is given by partition_format or partition_key"),
         ("catalog: {since: eternity}", "not a length of time"),
+        (
+            "missed_windows: [{name: s, task: a/b/c, job: j, catchup: all, partitions: null}]",
+            "has no partitions",
+        ),
     ],
 )
 def test_a_value_that_cannot_be_is_refused(load: Load, attributes: str, why: str) -> None:

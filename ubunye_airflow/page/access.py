@@ -11,7 +11,7 @@ from airflow.models.dag import DagModel
 
 from ubunye_airflow.compat import conf
 from ubunye_airflow.options import SECTION
-from ubunye_core import Receipt
+from ubunye_core import ConfigError, Receipt
 from ubunye_core.web import Sees
 
 
@@ -21,7 +21,7 @@ def receipts_seen_by(user: Any) -> Sees:
     A receipt that Airflow wrote names its DAG. One of another orchestrator, or of none, has no
     owner that Airflow knows: those are shown to all or to nobody, as the configuration says.
     """
-    others = conf.getboolean(SECTION, "show_other_orchestrators", fallback=False)
+    others = _shows_others()
     may_read = cache(lambda dag_id: _may_read(user, dag_id))
 
     def sees(receipt: Receipt) -> bool:
@@ -29,6 +29,17 @@ def receipts_seen_by(user: Any) -> Sees:
         return others if dag_id is None else may_read(dag_id)
 
     return sees
+
+
+def _shows_others() -> bool:
+    try:
+        return bool(conf.getboolean(SECTION, "show_other_orchestrators", fallback=False))
+    except Exception as error:  # Airflow's own has moved from version to version
+        raise ConfigError(
+            f"The option 'show_other_orchestrators' in [{SECTION}] of Airflow's configuration is "
+            f"{conf.get(SECTION, 'show_other_orchestrators')!r}.",
+            hint="Say true or false.",
+        ) from error
 
 
 def _may_read(user: Any, dag_id: str) -> bool:
