@@ -299,9 +299,8 @@ def test_what_this_dagster_made_itself_is_not_reported_again(
     run()
     assert told(tick(assets=[calc])) == []
     foreign = Orchestrator(name="dagster", ids={"run_id": "of-another"})
-    store.save(
-        a_receipt(run_id="foreign", orchestrator=foreign, month=None, ago=-timedelta(minutes=2))
-    )
+    after_it = NOW - datetime.now(UTC) - timedelta(minutes=2)  # NOW is when the tests began
+    store.save(a_receipt(run_id="foreign", orchestrator=foreign, month=None, ago=after_it))
     assert told(tick(assets=[calc])) == [("Materialization", "foreign", None)]
 
 
