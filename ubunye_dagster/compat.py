@@ -13,8 +13,6 @@ from typing import Any
 
 import dagster as dg
 
-from ubunye_core import ConfigError
-
 CONTEXT_NAMES = frozenset({"context", "_context", "context_", "_"})
 """What Dagster lets the first parameter be called, if it is to be given the context."""
 
@@ -234,6 +232,8 @@ def check_target(sensor: str, arguments: Mapping[str, Any]) -> None:
     """
     targets = ("job", "jobs", "job_name", "asset_selection", "target")
     if all(arguments.get(name) is None for name in targets):
+        from ubunye_core import ConfigError  # whoever imports this file needs no core yet
+
         raise ConfigError(
             f"The sensor '{sensor}' has nothing to launch.",
             hint="Give it job=, or asset_selection=[...] with the assets.",

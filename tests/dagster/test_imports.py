@@ -13,7 +13,7 @@ before, start = set(sys.modules), time.process_time()
 import ubunye_dagster
 took = time.process_time() - start
 new = {name.split('.')[0] for name in set(sys.modules) - before}
-heavy = new & {'pandas', 'numpy', 'pyarrow', 'pyspark', 'sqlalchemy', 'airflow'}
+heavy = new & {'pandas', 'numpy', 'pyarrow', 'pyspark', 'sqlalchemy', 'airflow', 'ubunye_core'}
 print(took, ','.join(sorted(heavy)))
 """
 
