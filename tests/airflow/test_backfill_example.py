@@ -34,6 +34,7 @@ def months(
         store.save(receipt)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("months")
 def test_the_months_that_were_missed_are_triggered_calculated_and_not_missed_any_more(
     store: ReceiptStore, run_dag: RunDag

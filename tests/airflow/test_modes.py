@@ -119,6 +119,7 @@ SITUATIONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_every_mode_comes_to_the_same_end_in_the_same_words(
     name: str, store: ReceiptStore, store_url: str, tmp_path: Path, run_dag: RunDag

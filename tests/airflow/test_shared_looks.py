@@ -277,6 +277,7 @@ def test_a_store_that_nobody_asks_any_more_is_let_go(
     assert asyncio.run(look_and_rest()) == [1, 0]
 
 
+@pytest.mark.slow
 def test_loops_that_come_and_go_leave_no_more_threads_and_no_open_store(
     store: ReceiptStore, store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ KINDS: dict[str, tuple[Any, dict[str, Any]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("kind", KINDS)
 def test_windows_are_the_partitions_with_their_keys_also_when_clocks_change(

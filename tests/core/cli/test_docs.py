@@ -18,6 +18,7 @@ REFERENCE = (DOCS / "reference" / "command-line.md").read_text(encoding="utf-8")
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_the_page_run_as_they_stand(folder, page):
     import pyarrow as pa

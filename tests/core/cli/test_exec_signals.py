@@ -58,6 +58,7 @@ def test_a_command_that_was_stopped_and_says_0_has_not_succeeded(begin, store):
     assert only(store).status is Status.INTERRUPTED
 
 
+@pytest.mark.slow
 def test_the_receipt_says_interrupted_within_ten_seconds_even_if_the_command_ignores_it(
     begin, store
 ):

@@ -24,6 +24,7 @@ def test_the_code_of_the_page_prints_what_the_page_says(
     assert run_page(PAGE, tmp_path) == 4
 
 
+@pytest.mark.slow
 def test_the_engine_of_the_page_passes_the_suite(tmp_path: Path) -> None:
     (code,) = [text for _, text in blocks(PAGE) if text.startswith("# test_my_engine.py")]
     (tmp_path / "test_my_engine.py").write_text(code, encoding="utf-8")

@@ -155,6 +155,7 @@ def test_slices_have_bounded_rows_and_bytes() -> None:
     assert len(lengths) <= 5
 
 
+@pytest.mark.slow
 def test_one_huge_value_among_small_ones_is_hashed() -> None:
     cells = ["small"] * ROWS + ['"' * (40 * 2**20)]
     table = pa.table({"a": cells})

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ def test_a_slot_is_clean_when_no_run_shares_a_minute_with_it_on_any_day(
     assert bool(answer) is not bool(in_the_way)
 
 
+@pytest.mark.slow
 @settings(max_examples=12, deadline=None, derandomize=True)
 @given(runs, times, lengths, st.sampled_from(ZONES), st.booleans())
 def test_what_is_suggested_is_clean_and_nothing_nearer_is(

@@ -7,12 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from ubunye_core import stores
 
 PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "write-a-store.md"
 BLOCKS = dict(re.findall(r"^```python\n# (\S+)\n(.*?)^```", PAGE.read_text("utf-8"), re.S | re.M))
 
 
+@pytest.mark.slow
 def test_the_store_of_the_page_passes_the_suite(tmp_path: Path) -> None:
     assert set(BLOCKS) == {"onefile_store.py", "test_onefile_store.py"}
     for name, code in BLOCKS.items():

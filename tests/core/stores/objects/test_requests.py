@@ -52,6 +52,7 @@ def many(moto: Moto) -> tuple[str, list[Receipt]]:
     return moto.url(folder), runs[::-1]
 
 
+@pytest.mark.slow
 def test_the_newest_50_of_10_000_take_10_listings_and_50_gets(
     moto: Moto, many: tuple[str, list[Receipt]]
 ) -> None:
