@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ubunye_core import ReceiptConflictError, Status
+from ubunye_core import ReceiptConflictError, Status, StoreUnavailableError
 from ubunye_core.stores.events import election, event_of
 from ubunye_core.stores.spark import SparkStore, open_spark
 from ubunye_core.stores.spark.reading import Reading
@@ -108,3 +109,18 @@ def test_many_saves_and_single_ones_of_the_same_runs_agree(table: str, store: Sp
         for run_id in run_ids:
             assert store.load(A_TASK, run_id).status is ends[number]
     assert sorted(run.run_id for run in store.search(A_TASK)) == ["r0", "r1", "r2"]
+
+
+def test_a_folder_in_the_place_of_a_table_is_said_after_others_had_time_to_make_it(
+    table: str, quick: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ubunye_core.stores.spark.table.OTHERS_MAKE_IT", 0.5)
+    warehouse = Path(quick.conf.get("spark.sql.warehouse.dir").removeprefix("file:"))
+    folder = warehouse / table.rpartition(".")[2]
+    folder.mkdir(parents=True)
+    (folder / "somebody-elses.txt").write_text("mine")
+    with pytest.raises(StoreUnavailableError, match="NON_EMPTY_LOCATION"):
+        open_spark(f"spark:///{table}").save(a_receipt())
+    (folder / "somebody-elses.txt").unlink()
+    folder.rmdir()
+    open_spark(f"spark:///{table}").save(a_receipt())

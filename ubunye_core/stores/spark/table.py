@@ -27,6 +27,9 @@ from ubunye_core.times import as_utc, instant_of, microseconds
 
 PATIENCE = 120.0
 """Seconds for which a writer looks again after another came first."""
+OTHERS_MAKE_IT = 10.0
+"""Seconds for which a table may be half made by another."""
+_IN_PLACE = "DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION"
 
 _TIMES = frozenset(column.name for column in COLUMNS if column.kind is Kind.TIME)
 _NAMES = tuple(column.name for column in COLUMNS)
@@ -161,14 +164,28 @@ class Table:
         return rows
 
     def make(self) -> None:
-        """Make the table where there is none."""
+        """Make the table where there is none.
+
+        Raises:
+            StoreUnavailableError: there is something in its place that is no table.
+        """
         columns = ", ".join(f"`{c.name}` {_IN_SQL.get(c.kind, c.kind.upper())}" for c in COLUMNS)
         properties = ", ".join(f"'{k}' = '{v}'" for k, v in (PROPERTIES | _ALONE).items())
-        self.run(
+        statement = (
             f"CREATE TABLE IF NOT EXISTS {{table}} ({columns}) USING DELTA "
-            f"PARTITIONED BY (`{PARTITIONED_BY}`) TBLPROPERTIES ({properties})",
-            "made",
+            f"PARTITIONED BY (`{PARTITIONED_BY}`) TBLPROPERTIES ({properties})"
         )
+        began = time.monotonic()
+        while True:
+            try:
+                self.run(statement, "made")
+            except StoreUnavailableError as error:
+                # Another may be making it just now: its folder is there, its log not yet.
+                if _IN_PLACE not in str(error) or time.monotonic() - began > OTHERS_MAKE_IT:
+                    raise
+                time.sleep(0.2)
+            else:
+                return
 
     def until_it_holds(self, work: Callable[[], Answer], *, makes: bool = False) -> Answer:
         """Do ``work`` again for as long as others come first.
