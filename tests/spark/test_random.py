@@ -34,7 +34,8 @@ def _spark_has(type_: pa.DataType) -> bool:
     if pa.types.is_map(type_):
         return _spark_has(type_.key_type) and _fits_a_struct(type_.item_type)
     if pa.types.is_struct(type_):
-        return type_.num_fields > 0 and all(_fits_a_struct(field.type) for field in type_)
+        named = type_.num_fields > 0 and not any("\0" in field.name for field in type_)
+        return named and all(_fits_a_struct(field.type) for field in type_)
     return type_ in SPARK_HAS
 
 

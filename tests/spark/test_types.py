@@ -65,6 +65,8 @@ def test_a_value_is_written_as_rows_v1_says(
         ("array(parse_json('1'))", "'variant'"),
         ("st_geomfromwkb(X'0101000000000000000000f03f0000000000000040')", "'geometry(0)'"),
         ("named_struct('x', 1, 'x', 2)", "has the field name 'x' more than once"),
+        ("named_struct('', 1, '\\0', 2)", r"has the field name '\x00'"),
+        ("array(named_struct('x\\0y', 1))", r"has the field name 'x\x00y'"),
         ("map(X'00', 1)", "has map keys of type binary"),
         ("map(array(1), 1)", "has map keys of type list<int32>"),
         ("cast(X'ff' as string)", "is not valid UTF-8"),

@@ -11,7 +11,7 @@ import pyarrow as pa
 from ubunye_core.hashing import fast, rows_v1
 from ubunye_core.hashing.columns import Writer, member_writer
 from ubunye_core.hashing.problems import UnhashableError, column_problem, quoted
-from ubunye_core.hashing.types import schema_of
+from ubunye_core.hashing.types import refuse_cut_names, schema_of
 
 if TYPE_CHECKING:
     from ubunye_core.hashing.fast.engine import Engine
@@ -148,18 +148,32 @@ def arrow_rows(frame: Any, columns: Sequence[str] | None) -> Rows:
     if hasattr(frame, "scanner") and hasattr(frame, "count_rows"):  # pyarrow.dataset.Dataset
         schema = chosen(frame.schema, columns)
         return Rows(schema=schema, batches=frame.to_batches(columns=schema.names))
-    _refuse_addresses(frame)
+    if type(frame).__module__.partition(".")[0] == "polars":
+        _refuse_what_polars_spoils(frame.schema)
     reader = pa.RecordBatchReader.from_stream(frame)
     return Rows(schema=chosen(reader.schema, columns), batches=reader)
 
 
-def _refuse_addresses(frame: Any) -> None:
-    """Polars passes a column of Python objects on as their addresses in memory."""
-    if type(frame).__module__.partition(".")[0] != "polars":
-        return
-    for name, type_ in frame.schema.items():
+def _refuse_what_polars_spoils(schema: Any) -> None:
+    """Python objects, which it passes on as addresses, and names with a NUL, at which it aborts."""
+    for name, type_ in schema.items():
         if str(type_) == "Object":
             raise UnhashableError(f"Column {quoted(name)} holds Python objects.")
+        try:
+            refuse_cut_names("column", [name])
+            refuse_cut_names("field", _polars_fields(type_))
+        except UnhashableError as error:
+            raise column_problem(name, type_, error) from None
+
+
+def _polars_fields(type_: Any) -> Iterator[str]:
+    """The names of the fields of structs, however deep they lie."""
+    for field in getattr(type_, "fields", ()):
+        yield field.name
+        yield from _polars_fields(field.dtype)
+    inner = getattr(type_, "inner", None)
+    if inner is not None:
+        yield from _polars_fields(inner)
 
 
 def table_rows(table: Any, columns: Sequence[str] | None) -> Rows:

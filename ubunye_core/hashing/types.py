@@ -6,6 +6,7 @@ reads a name back: what needs a child's type walks the real type.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
@@ -129,3 +130,12 @@ def refuse_duplicates(kind: str, names: list[str]) -> None:
         if name in seen:
             raise UnhashableError(f"has the {kind} name {quoted(name)} more than once")
         seen.add(name)
+
+
+def refuse_cut_names(kind: str, names: Iterable[str]) -> None:
+    """Refuse names that would lose what follows a NUL, on a way where a NUL ends every name."""
+    for name in names:
+        if "\0" in name:
+            raise UnhashableError(
+                f"has the {kind} name {quoted(name)}, of which what follows the NUL gets lost"
+            )

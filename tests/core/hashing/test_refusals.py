@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -93,6 +94,23 @@ def test_polars_columns_of_python_objects_are_refused() -> None:
     members = {"__module__": "polars.dataframe.frame", "schema": {"odd": "Object"}}
     frame = type("DataFrame", (), {**members, "__arrow_c_stream__": None})()
     assert fingerprint(frame).error == "Column 'odd' holds Python objects."
+
+
+@pytest.mark.parametrize(
+    ("cells", "name"),
+    [
+        ({"a\0b": [1]}, r"column name 'a\x00b'"),
+        ({"a": [{"\0": 1}]}, r"field name '\x00'"),
+        ({"a": [[{"b": {"c\0d": 1}}]]}, r"field name 'c\x00d'"),
+    ],
+)
+def test_a_name_at_which_polars_would_abort_the_process_is_refused(
+    cells: dict[str, Any], name: str
+) -> None:
+    got = fingerprint(pl.DataFrame(cells))
+    assert got.data_hash is None
+    assert got.error is not None
+    assert f"has the {name}, of which what follows the NUL gets lost" in got.error
 
 
 def test_only_the_chosen_columns_must_be_good() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from ubunye_core.hashing.problems import UnhashableError, column_problem, quoted
-from ubunye_core.hashing.types import refuse_duplicates
+from ubunye_core.hashing.types import refuse_cut_names, refuse_duplicates
 
 _FLAT = {
     "NullType": pa.null(),
@@ -57,7 +57,9 @@ def arrow_type(type_: Any) -> Any:
     if kind == "MapType":
         return pa.map_(arrow_type(type_.keyType), arrow_type(type_.valueType))
     if kind == "StructType":
-        refuse_duplicates("field", [field.name for field in type_.fields])
+        names = [field.name for field in type_.fields]
+        refuse_duplicates("field", names)
+        refuse_cut_names("field", names)  # by Spark, on the way to its Python workers
         return pa.struct([(field.name, arrow_type(field.dataType)) for field in type_.fields])
     if kind == "DayTimeIntervalType" and (type_.startField, type_.endField) == (_DAY, _SECOND):
         return pa.duration("us")
