@@ -30,17 +30,17 @@ SPARK_HAS = (
 
 def _spark_has(type_: pa.DataType) -> bool:
     if pa.types.is_list(type_):
-        return _spark_has(type_.value_type)
+        return _fits_inside(type_.value_type)
     if pa.types.is_map(type_):
-        return _spark_has(type_.key_type) and _fits_a_struct(type_.item_type)
+        return _spark_has(type_.key_type) and _fits_inside(type_.item_type)
     if pa.types.is_struct(type_):
         named = type_.num_fields > 0 and not any("\0" in field.name for field in type_)
-        return named and all(_fits_a_struct(field.type) for field in type_)
+        return named and all(_fits_inside(field.type) for field in type_)
     return type_ in SPARK_HAS
 
 
-def _fits_a_struct(type_: pa.DataType) -> bool:
-    # pyarrow 26, by which PySpark casts, cuts nulls short that stand in structs of a list or map.
+def _fits_inside(type_: pa.DataType) -> bool:
+    # pyarrow 26, by which PySpark casts, cuts columns of nulls short that stand inside others.
     return not pa.types.is_null(type_) and _spark_has(type_)
 
 

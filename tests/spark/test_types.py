@@ -41,6 +41,7 @@ def _hashed(spark: Any, expression: str) -> Fingerprint:
         ),
         ("map('b', 1, 'a', null)", "map<string,int32>", '{"a":null,"b":1}'),
         ("array(named_struct('x', 1, 'X', 2))", "list<struct<x:int32,X:int32>>", '[{"x":1,"X":2}]'),
+        ("array(null, null)", "list<null>", "[null,null]"),
         ("named_struct('a:b', 1, 'c', null)", "struct<a:b:int32,c:null>", '{"a:b":1}'),
     ],
 )
