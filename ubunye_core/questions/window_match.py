@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
-from ubunye_core.questions.window_runs import Run, RunsByWindow, named_by, span_of
+from ubunye_core.questions.window_runs import RunsByWindow, RunsSeen, named_by, span_of
 from ubunye_core.questions.window_state import Expected, ExpectedWindows
 from ubunye_core.receipt import Receipt
-from ubunye_core.stores.successes import Named, Success
-from ubunye_core.times import microseconds
+from ubunye_core.stores.successes import Named, Successes
 
 AFTER_ALL = 1 << 62
 """Microseconds: later than any instant."""
+Span = tuple[int | None, int | None, Sequence[Named]]
 
 
 class NamedWindows(Mapping[Named, Sequence[int]]):
@@ -52,27 +52,23 @@ def runs_by_window(receipts: Sequence[Receipt], expected: Sequence[Expected]) ->
     A run that says its window is for every scheduled window inside it. One that does not is for
     the windows that its variable names.
     """
-    return by_window(receipts, ExpectedWindows.of(expected), NamedWindows(expected))
+    seen = RunsSeen(Successes(), tuple(receipts))
+    return by_window(seen, ExpectedWindows.of(expected), NamedWindows(expected))
 
 
 def by_window(
-    runs: Iterable[Run], expected: ExpectedWindows, by_value: Mapping[Named, Sequence[int]]
+    seen: RunsSeen, expected: ExpectedWindows, by_value: Mapping[Named, Sequence[int]]
 ) -> RunsByWindow:
     """``runs_by_window``, where it is known already which values name which windows."""
-    windows = expected.windows
-    starts = [microseconds(window.start) for window in windows]
-    by_start = sorted(range(len(starts)), key=starts.__getitem__)
-    ends = [microseconds(windows[at].end) for at in by_start]
-    starts.sort()
-    starts.append(AFTER_ALL)
+    by_start = sorted(range(len(expected)), key=expected.starts.__getitem__)
+    starts = [*sorted(expected.starts), AFTER_ALL]
+    ends = [expected.ends[at] for at in by_start]
     places = dict(zip(reversed(starts), reversed(range(len(starts))), strict=True))
-    found = RunsByWindow(len(windows))
-    for run in runs:
-        span = (run.start, run.end) if isinstance(run, Success) else span_of(run)
-        start, end = span
+    found = RunsByWindow(len(expected), seen)
+    for run, (start, end, named) in enumerate(_spans(seen, by_value)):
         if start is None or end is None:
-            for named in named_by(run) if by_value else ():
-                for at in by_value.get(named, ()):
+            for pair in named:
+                for at in by_value.get(pair, ()):
                     found.add(at, run)
             continue
         index = places.get(start)
@@ -82,5 +78,13 @@ def by_window(
             if ends[index] <= end:
                 found.add(by_start[index], run)
             index += 1
-    found.sort()
     return found
+
+
+def _spans(seen: RunsSeen, by_value: Mapping[Named, Sequence[int]]) -> Iterator[Span]:
+    """What each run says of its window: where it begins and ends, or else what names it."""
+    told = seen.successes
+    yield from zip(told.start, told.end, told.named, strict=True)
+    for run in seen.others:
+        start, end = span_of(run)
+        yield start, end, named_by(run) if start is None and by_value else ()

@@ -5,58 +5,63 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import overload
 
 from ubunye_core.batch import comparable
+from ubunye_core.columns import Columns
 from ubunye_core.masking import MASK
 from ubunye_core.questions.answer import Moment, view
 from ubunye_core.receipt import Receipt
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
-from ubunye_core.stores.successes import Named, Success, Summaries, Summed, in_short
+from ubunye_core.stores.successes import Named, Success, Successes, Summaries, Summed, in_short
 from ubunye_core.times import microseconds
 
 Run = Receipt | Success
+NONE = -1
+"""Where no run stands."""
 
 
 @dataclass(frozen=True)
 class RunsSeen:
     """The runs that a question sees at one instant, in no order, and what is unreadable."""
 
-    successes: Sequence[Success]
+    successes: Successes
     others: tuple[Receipt, ...]
-    unreadable: tuple[Unreadable, ...]
+    unreadable: tuple[Unreadable, ...] = ()
+
+    def __getitem__(self, at: int) -> Run:
+        """The run at a place: the successes come first."""
+        number = len(self.successes)
+        return self.successes[at] if at < number else self.others[at - number]
 
 
-class RunsByWindow(Sequence[Sequence[Run]]):
-    """The runs for each window, newest first: nearly always one."""
+class RunsByWindow(Columns[Sequence[Run]]):
+    """The runs for each window, newest first: nearly always one.
 
-    def __init__(self, windows: int) -> None:
-        self.first: list[Run | None] = [None] * windows
-        """One run for each window; where there are several, they stand there."""
-        self.several: dict[int, list[Run]] = {}
+    They stand there by their places among the runs that were seen.
+    """
 
-    def add(self, at: int, run: Run) -> None:
-        """That a run is for the window at this place."""
+    def __init__(self, windows: int, seen: RunsSeen) -> None:
+        self.seen = seen
+        self.first: list[int] = [NONE] * windows
+        """One run for each window, or ``NONE``; where there are several, they stand there."""
+        self.several: dict[int, list[int]] = {}
+
+    def add(self, at: int, run: int) -> None:
+        """That the run at a place is for the window at this place."""
         first = self.first[at]
-        if first is None:
+        if first == NONE:
             self.first[at] = run
         else:
             self.several.setdefault(at, [first]).append(run)
 
-    def sort(self) -> None:
-        """Put the newest first, when all have been added."""
-        for runs in self.several.values():
-            runs.sort(key=_order, reverse=True)
-
-    @overload
-    def __getitem__(self, index: int) -> Sequence[Run]: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Sequence[Run]]: ...
-    def __getitem__(self, index: int | slice) -> Sequence[Run] | Sequence[Sequence[Run]]:
-        if isinstance(index, slice):
-            return [self[at] for at in range(*index.indices(len(self)))]
-        first = self.first[index]
-        return () if first is None else self.several.get(index % len(self), (first,))
+    def _row(self, at: int) -> Sequence[Run]:
+        first = self.first[at]
+        if first == NONE:
+            return ()
+        places = self.several.get(at % len(self), (first,))
+        runs = [self.seen[place] for place in places]
+        runs.sort(key=_order, reverse=True)
+        return runs
 
     def __len__(self) -> int:
         return len(self.first)
@@ -64,7 +69,7 @@ class RunsByWindow(Sequence[Sequence[Run]]):
     @property
     def has_any(self) -> bool:
         """Whether there is a run for any of the windows."""
-        return any(run is not None for run in self.first)
+        return any(run != NONE for run in self.first)
 
 
 def _order(run: Run) -> tuple[datetime, str]:
@@ -98,7 +103,7 @@ def runs_since(
     known = None if tell is None else tell(task, asked)
     found = in_short(store.search(task, since=since), asked) if known is None else known
     seen = view(found.others, found.others.unreadable, moment)
-    return RunsSeen(found.successes, seen.receipts, seen.unreadable)
+    return RunsSeen(Successes.of(found.successes), seen.receipts, seen.unreadable)
 
 
 def span_of(run: Receipt) -> tuple[int, int] | tuple[None, None]:
@@ -109,8 +114,6 @@ def span_of(run: Receipt) -> tuple[int, int] | tuple[None, None]:
     )
 
 
-def named_by(run: Run) -> Sequence[Named]:
-    """The variables of a run, or at least those that may name a window."""
-    if isinstance(run, Success):
-        return run.named
+def named_by(run: Receipt) -> Sequence[Named]:
+    """The variables of a run that may name a window."""
     return tuple(pair for pair in comparable(run.variables).items() if pair[1] != MASK)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple, overload
+from functools import cached_property
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
 
+from ubunye_core.columns import Columns
 from ubunye_core.questions.answer import MEND, how_it_stands, named, one_line
 from ubunye_core.questions.symptoms import Limits, failures, stuck_runs
-from ubunye_core.questions.window_runs import Run, RunsByWindow
+from ubunye_core.questions.window_runs import NONE, Run, RunsByWindow
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.schedules import Schedule, ScheduledWindow
+from ubunye_core.schedules import Schedule, ScheduledWindow, ScheduledWindows
 from ubunye_core.stores.protocol import Unreadable
 from ubunye_core.stores.select import could_be_since
 from ubunye_core.stores.successes import Success, rows_of
@@ -90,7 +93,7 @@ class WindowAnswer:
     """How long after it was missing it succeeded."""
     doubts: tuple[str, ...] = ()
     """What is odd about its success: too fast, too few rows."""
-    schedule: Schedule | None = field(default=None, repr=False)
+    schedule: Schedule | None = field(default_factory=lambda: None, repr=False)
     """The schedule, or the version of it, that expects it."""
 
     @property
@@ -99,30 +102,35 @@ class WindowAnswer:
         return {} if self.schedule is None else variables_of(self.schedule, self.window)
 
     @classmethod
-    def of_success(
-        cls, window: ScheduledWindow, schedule: Schedule, success: Success
-    ) -> WindowAnswer:
+    def of_success(cls, known: Known, at: int) -> WindowAnswer:
         """That a window has succeeded, by its only run: so stand tens of thousands, mostly.
 
-        The answer is what the constructor would make, in a quarter of the time; its runs and its
-        text are made when somebody reads them.
+        The answer is what the constructor would make, in a quarter of the time; all but its state
+        is made when somebody reads it.
+
+        Args:
+            known: What is known of all windows.
+            at: Which of them it is.
         """
         answer = object.__new__(cls)
-        _set(answer, "window", window)
         _set(answer, "state", _SUCCEEDED)
-        _set(answer, "schedule", schedule)
-        _set(answer, "_success", success)
+        _set(answer, "_known", known)
+        _set(answer, "_at", at)
         return answer
 
     if not TYPE_CHECKING:  # what is not there at all stays an error to a type checker
 
         def __getattr__(self, name: str) -> object:
-            success = self.__dict__.get("_success")
-            if success is None or name not in ("reason", "runs"):
+            known = self.__dict__.get("_known")
+            if known is None or name not in _READ_LATER:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            made = (success.run_id,) if name == "runs" else _how_it_went(success)
+            made = _READ_LATER[name](known, self._at)
             _set(self, name, made)
             return made
+
+        def __getstate__(self) -> dict[str, object]:
+            # Not what is known of all other windows.
+            return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 def variables_of(schedule: Schedule, window: ScheduledWindow) -> Mapping[str, str]:
@@ -144,16 +152,12 @@ class Expected(NamedTuple):
         return variables_of(self.schedule, self.window)
 
 
-class ExpectedWindows(Sequence[Expected]):
-    """Windows that are expected, in columns: one of tens of thousands is made when it is asked for.
-
-    What is made for each and kept has to be looked at by the garbage collector again and again,
-    which took longer than all else.
-    """
+class ExpectedWindows(Columns[Expected]):
+    """Windows that are expected, in columns."""
 
     def __init__(
         self,
-        windows: Sequence[ScheduledWindow],
+        windows: ScheduledWindows,
         missing_at: Sequence[datetime],
         schedules: Sequence[Schedule],
     ) -> None:
@@ -165,21 +169,59 @@ class ExpectedWindows(Sequence[Expected]):
         if isinstance(expected, ExpectedWindows):
             return expected
         windows, missing_at, schedules = zip(*expected, strict=True) if expected else ((), (), ())
-        return cls(windows, missing_at, schedules)
+        return cls(ScheduledWindows.of(windows), missing_at, schedules)
 
-    @overload
-    def __getitem__(self, index: int) -> Expected: ...
-    @overload
-    def __getitem__(self, index: slice) -> ExpectedWindows: ...
-    def __getitem__(self, index: int | slice) -> Expected | ExpectedWindows:
-        if isinstance(index, slice):
-            return ExpectedWindows(
-                self.windows[index], self.missing_at[index], self.schedules[index]
-            )
-        return Expected(self.windows[index], self.missing_at[index], self.schedules[index])
+    @cached_property
+    def starts(self) -> Sequence[int]:
+        """Where each window begins, in microseconds."""
+        return list(map(microseconds, self.windows.start))
+
+    @cached_property
+    def ends(self) -> Sequence[int]:
+        """Where each window ends, in microseconds: mostly where the next begins."""
+        return _numbers(self.windows.end, self.windows.start[1:], self.starts[1:])
+
+    @cached_property
+    def misses(self) -> Sequence[int]:
+        """When each window counts as missing, in microseconds: often when the next has ended."""
+        return _numbers(self.missing_at, self.windows.end[1:], self.ends[1:])
+
+    def _row(self, at: int) -> Expected:
+        return Expected(self.windows[at], self.missing_at[at], self.schedules[at])
 
     def __len__(self) -> int:
         return len(self.windows)
+
+
+def _numbers(
+    moments: Sequence[datetime], likely: Sequence[datetime], numbers: Sequence[int]
+) -> list[int]:
+    """Moments in microseconds, where it is known of others that may be equal to them.
+
+    To compare two takes a tenth of what it takes to convert one.
+    """
+    told = zip_longest(moments, likely, numbers)
+    return [number if moment == other else microseconds(moment) for moment, other, number in told]
+
+
+class Known(NamedTuple):
+    """What is known of all windows of a question."""
+
+    expected: ExpectedWindows
+    runs_for: RunsByWindow
+
+    def success(self, at: int) -> Success:
+        """The only run for a window, which succeeded."""
+        return self.runs_for.seen.successes[self.runs_for.first[at]]
+
+
+_READ_LATER: Mapping[str, Callable[[Known, int], object]] = {
+    "window": lambda known, at: known.expected.windows[at],
+    "schedule": lambda known, at: known.expected.schedules[at],
+    "runs": lambda known, at: (known.success(at).run_id,),
+    "reason": lambda known, at: _how_it_went(known.success(at)),
+}
+"""What a quick answer tells when it is read."""
 
 
 @dataclass(frozen=True)
@@ -194,24 +236,21 @@ class Judge:
 
     def answers(self, expected: ExpectedWindows, runs_for: RunsByWindow) -> Iterator[WindowAnswer]:
         """How each of the windows stands."""
-        for at, (window, missing_at, schedule, run) in enumerate(
-            zip(
-                expected.windows,
-                expected.missing_at,
-                expected.schedules,
-                runs_for.first,
-                strict=True,
-            )
+        known, several = Known(expected, runs_for), runs_for.several
+        ended = runs_for.seen.successes.ended
+        number = len(ended)
+        for at, (run, missing, schedule) in enumerate(
+            zip(runs_for.first, expected.misses, expected.schedules, strict=True)
         ):
             if (
-                isinstance(run, Success)
-                and at not in runs_for.several
+                NONE < run < number
+                and ended[run] <= missing
+                and at not in several
                 and not schedule.doubts_successes
-                and run.ended <= microseconds(missing_at)
             ):
-                yield WindowAnswer.of_success(window, schedule, run)
+                yield WindowAnswer.of_success(known, at)
             else:
-                yield self.answer(Expected(window, missing_at, schedule), runs_for[at])
+                yield self.answer(expected[at], runs_for[at])
 
     def answer(self, expected: Expected, given: Sequence[Run]) -> WindowAnswer:
         """How a window stands, by the runs for it, newest first."""

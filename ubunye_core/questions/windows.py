@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import chain
 
 from ubunye_core.errors import BadReceiptError, ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task
@@ -24,7 +23,7 @@ from ubunye_core.questions.window_state import (
     usual_limit,
 )
 from ubunye_core.receipt import Status
-from ubunye_core.schedules import Schedule, ScheduledWindow
+from ubunye_core.schedules import Schedule, ScheduledWindows
 from ubunye_core.stores.protocol import Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import duration, instant, instant_or_ago, to_the_second
@@ -99,7 +98,7 @@ def window_states(
     if not expected:
         reason = f"No window of {task} was due from {to_the_second(first)} on."
         return Windows(task=task, verdict=Verdict.PASS, reason=reason, windows=(), now=moment.now)
-    earliest = min(window.start for window in expected.windows) - EARLY
+    earliest = min(expected.windows.start) - EARLY
     by_value = NamedWindows(expected)
     asks_rows = any(version.min_rows is not None for version in versions)
     try:
@@ -112,7 +111,7 @@ def window_states(
             task=task, verdict=Verdict.UNKNOWN, reason=bad.why, windows=(), now=moment.now,
             unreadable=(bad,), retryable=True,
         )  # fmt: skip
-    runs_for = by_window(chain(seen.successes, seen.others), expected, by_value)
+    runs_for = by_window(seen, expected, by_value)
     is_running = any(run.status is Status.RUNNING for run in seen.others)
     usual = usual_limit([*seen.successes, *seen.others]) if is_running else None
     judge = Judge(moment.now, limits, seen.unreadable, usual)
@@ -168,7 +167,7 @@ def expected_windows(
     """The windows that are due in a period, and when each counts as missing."""
     found: list[ExpectedWindows] = []
     for schedule in versions:
-        windows = schedule.due_between(since, until)
+        windows = schedule.in_columns(since, until)
         if windows:
             found.append(
                 ExpectedWindows(windows, _missing_at(windows, schedule), [schedule] * len(windows))
@@ -182,17 +181,17 @@ def expected_windows(
     return ExpectedWindows.of(list(by_window.values())[::-1])
 
 
-def _missing_at(windows: Sequence[ScheduledWindow], schedule: Schedule) -> list[datetime]:
+def _missing_at(windows: ScheduledWindows, schedule: Schedule) -> list[datetime]:
     """When each of a schedule's windows counts as missing."""
     allowed = schedule.finish_by
     if isinstance(allowed, timedelta):
-        return [window.due + allowed for window in windows]
-    following = schedule.next_due(windows[-1].due)
+        return [due + allowed for due in windows.due]
+    following = schedule.next_due(windows.due[-1])
     missing_at = []
-    for window in reversed(windows):
+    for due, excluded in zip(reversed(windows.due), reversed(windows.excluded), strict=True):
         missing_at.append(following)
-        if window.excluded is None:
-            following = window.due
+        if excluded is None:
+            following = due
     missing_at.reverse()
     return missing_at
 

@@ -2,6 +2,7 @@
 
 from ubunye_core.schedules.calendar import Calendar
 from ubunye_core.schedules.periods import Period
-from ubunye_core.schedules.schedule import Of, Schedule, ScheduledWindow
+from ubunye_core.schedules.schedule import Of, Schedule
+from ubunye_core.schedules.scheduled import ScheduledWindow, ScheduledWindows
 
-__all__ = ["Calendar", "Of", "Period", "Schedule", "ScheduledWindow"]
+__all__ = ["Calendar", "Of", "Period", "Schedule", "ScheduledWindow", "ScheduledWindows"]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from itertools import islice
-from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from ubunye_core.errors import ConfigError
@@ -17,6 +16,7 @@ from ubunye_core.schedules.calendar import Calendar
 from ubunye_core.schedules.clocks import zone_named
 from ubunye_core.schedules.firings import Cron, Firings, Interval
 from ubunye_core.schedules.periods import Period, TickNames, boundaries, names_of, reach_of
+from ubunye_core.schedules.scheduled import ScheduledWindow, ScheduledWindows
 from ubunye_core.times import EPOCH, as_utc, check_format, duration, instant, to_the_second
 
 MOST_WINDOWS = 200_000
@@ -31,24 +31,6 @@ class Of(StrEnum):
     """The one that ended last before it: at 02:00, yesterday."""
     CURRENT = "current"
     """The one it lies in: on the 25th, this month."""
-
-
-class ScheduledWindow(NamedTuple):
-    """A period of data that a run is expected for.
-
-    A tuple, for there are tens of thousands of them: name its fields when you make one.
-    """
-
-    start: datetime
-    """Included, UTC."""
-    end: datetime
-    """Excluded, UTC."""
-    due: datetime
-    """When its run is to start."""
-    name: str
-    """For people: ``2026-10-15`` for a day, and so on."""
-    excluded: str | None = None
-    """Why no run is expected: the calendar's word for its days."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,8 +171,12 @@ class Schedule:
         Raises:
             ConfigError: there are more of them than anybody looks at.
         """
+        return list(self.in_columns(since, until))
+
+    def in_columns(self, since: datetime, until: datetime) -> ScheduledWindows:
+        """``due_between``, for many windows of which few are looked at by themselves."""
         since, until = as_utc(since), as_utc(until)
-        windows = list(islice(self._due(since, until), MOST_WINDOWS + 1))
+        windows = self._due(since, until)
         if len(windows) > MOST_WINDOWS:
             raise ConfigError(
                 f"More than {MOST_WINDOWS:,} windows are due from {to_the_second(since)} to "
@@ -199,18 +185,19 @@ class Schedule:
             )
         return windows
 
-    def _due(self, since: datetime, until: datetime) -> Iterator[ScheduledWindow]:
+    def _due(self, since: datetime, until: datetime) -> ScheduledWindows:
+        """The windows that are due in a period; not many more than anybody looks at."""
         if self.window is Period.TICK:
-            return self._ticks(since, until)
-        return self._periods(since, until, since)
+            return ScheduledWindows.of(islice(self._ticks(since, until), MOST_WINDOWS + 1))
+        return self._periods(since, until, since, most=MOST_WINDOWS + 1)
 
-    def _covering(self, since: datetime, until: datetime) -> list[ScheduledWindow]:
+    def _covering(self, since: datetime, until: datetime) -> Iterable[ScheduledWindow]:
         """The windows inside a period, and some around it."""
         if self.window is not Period.TICK:
             reach = reach_of(self.window)
-            return list(self._periods(since - reach, until + reach, None))
+            return self._periods(since - reach, until + reach, None)
         after = next(self.firings.after(until), until)
-        return list(self._ticks(since, after + timedelta(microseconds=1)))
+        return self._ticks(since, after + timedelta(microseconds=1))
 
     def _ticks(self, since: datetime, until: datetime) -> Iterator[ScheduledWindow]:
         """The windows from one firing to the next, for the firings of a period."""
@@ -226,8 +213,12 @@ class Schedule:
             before, at = at, after
 
     def _periods(
-        self, since: datetime, until: datetime, due_since: datetime | None
-    ) -> Iterator[ScheduledWindow]:
+        self,
+        since: datetime,
+        until: datetime,
+        due_since: datetime | None,
+        most: int | None = None,
+    ) -> ScheduledWindows:
         """The calendar's periods, each at the first firing that covers it."""
         begin = since - reach_of(self.window)  # the window of a firing may have been due before it
         edges = boundaries(self.window, self.zone, begin, until)
@@ -236,9 +227,10 @@ class Schedule:
         first = first if due_since is None else max(first, due_since)
         back, covered = (1 if self.of is Of.PREVIOUS else 0), -1
         here = bisect_right(edges, begin) - 1
+        found = ScheduledWindows()
         for at in self.firings.after(begin):
-            if at >= until:
-                return
+            if at >= until or len(found) == most:
+                break
             while edges[here + 1] <= at:
                 here += 1
             if here - back != covered:
@@ -246,7 +238,8 @@ class Schedule:
                 if first <= at < last:
                     start, end = edges[covered], edges[covered + 1]
                     excluded = None if self.calendar is None else self._excluded(start, end)
-                    yield ScheduledWindow(start, end, at, names[covered], excluded)
+                    found.add(start, end, at, names[covered], excluded)
+        return found
 
     @property
     def _validity(self) -> tuple[datetime, datetime]:

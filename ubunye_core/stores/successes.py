@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ubunye_core.batch import Scalar, comparable
+from ubunye_core.columns import Columns
 from ubunye_core.masking import MASK
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.stores.protocol import Found
@@ -67,6 +68,68 @@ class Success(NamedTuple):
     def order(self) -> tuple[datetime, str]:
         """Runs are ordered by this, newest first."""
         return (self.started_at, self.run_id)
+
+
+class Successes(Columns[Success]):
+    """Successes in columns, named as the fields."""
+
+    def __init__(self) -> None:
+        self.started: list[int] = []
+        self.run_id: list[str] = []
+        self.ended: list[int] = []
+        self.start: list[int | None] = []
+        self.end: list[int | None] = []
+        self.named: list[tuple[Named, ...]] = []
+        self.rows: list[int | None] = []
+
+    @classmethod
+    def of(cls, successes: Sequence[Success]) -> Successes:
+        """The same successes, in columns."""
+        if isinstance(successes, Successes):
+            return successes
+        found = cls()
+        if successes:
+            columns: Sequence[Sequence[Any]] = list(zip(*successes, strict=True))
+            found.extend(*columns)
+        return found
+
+    def extend(
+        self,
+        started: Sequence[int],
+        run_id: Sequence[str],
+        ended: Sequence[int],
+        start: Sequence[int | None],
+        end: Sequence[int | None],
+        named: Sequence[tuple[Named, ...]],
+        rows: Sequence[int | None],
+    ) -> None:
+        """Add columns of one length, in the order of the fields of ``Success``."""
+        self.started += started
+        self.run_id += run_id
+        self.ended += ended
+        self.start += start
+        self.end += end
+        self.named += named
+        self.rows += rows
+
+    def append(self, success: Success) -> None:
+        """Add one."""
+        columns: Sequence[Sequence[Any]] = [(value,) for value in success]
+        self.extend(*columns)
+
+    def _row(self, at: int) -> Success:
+        return Success(
+            self.started[at],
+            self.run_id[at],
+            self.ended[at],
+            self.start[at],
+            self.end[at],
+            self.named[at],
+            self.rows[at],
+        )
+
+    def __len__(self) -> int:
+        return len(self.started)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,20 +16,24 @@ from ubunye_core import Schedule, Status, Window, WindowState
 from ubunye_core.questions.answer import Moment
 from ubunye_core.questions.symptoms import Limits
 from ubunye_core.questions.window_match import NamedWindows, by_window, runs_by_window
-from ubunye_core.questions.window_runs import RunsByWindow, runs_since
-from ubunye_core.questions.window_state import Expected, ExpectedWindows, Judge, WindowAnswer
+from ubunye_core.questions.window_runs import RunsByWindow, RunsSeen, runs_since
+from ubunye_core.questions.window_state import Expected, ExpectedWindows, Judge, Known, WindowAnswer
 from ubunye_core.questions.windows import expected_windows
 from ubunye_core.stores import MemoryStore
-from ubunye_core.stores.successes import Success
+from ubunye_core.stores.successes import Success, Successes
 from ubunye_core.times import microseconds
 
 HOURLY = Schedule(cron="0 * * * *", window="hour", variable="hour")
 EXPECTED = expected_windows([HOURLY], NOW, NOW + HOUR)[0]
 SUCCESS = Success(microseconds(NOW), "r-850", microseconds(NOW + MINUTE))
+LATE = SUCCESS._replace(started=SUCCESS.started + 5, run_id="r-851")
 
 
 def quick() -> WindowAnswer:
-    return WindowAnswer.of_success(EXPECTED.window, HOURLY, SUCCESS)
+    expected = ExpectedWindows.of([EXPECTED])
+    runs_for = RunsByWindow(1, RunsSeen(Successes.of([LATE, SUCCESS]), ()))
+    runs_for.add(0, 1)
+    return WindowAnswer.of_success(Known(expected, runs_for), 0)
 
 
 PLAIN = WindowAnswer(
@@ -58,6 +62,7 @@ def test_a_quick_answer_can_be_copied_pickled_and_changed(read_first: bool) -> N
     for same in (copy.copy(answer), pickle.loads(pickle.dumps(answer)), replace(answer)):
         assert same == PLAIN
     assert replace(answer, reason="so it is").reason == "so it is"
+    assert b"r-851" not in pickle.dumps(answer), "the runs of other windows went along"
 
 
 @pytest.mark.parametrize("answer", [quick(), PLAIN])
@@ -101,8 +106,8 @@ def test_the_answers_for_all_windows_are_those_for_each(store, schedules) -> Non
         CALC, NOW - 3 * DAY, store, moment, variables=NamedWindows(expected), rows=False
     )
     judge = Judge(NOW, Limits(), seen.unreadable, None)
-    runs = [*seen.successes, *seen.others]
-    answers = list(judge.answers(expected, by_window(runs, expected, NamedWindows(expected))))
+    runs_for = by_window(seen, expected, NamedWindows(expected))
+    answers = list(judge.answers(expected, runs_for))
     whole = store.search(CALC, since=NOW - 3 * DAY)
     for each, answer in zip(expected, answers, strict=True):
         assert answer == judge.answer(each, runs_by_window(whole, [each])[0])
@@ -118,12 +123,25 @@ def test_windows_in_columns_are_the_windows() -> None:
 
 
 def test_the_runs_for_windows_are_a_sequence() -> None:
-    late = SUCCESS._replace(started=SUCCESS.started + 5, run_id="r-851")
-    runs = RunsByWindow(2)
-    runs.add(1, SUCCESS)
-    runs.add(1, late)
-    runs.sort()
-    assert list(runs) == [(), [late, SUCCESS]]
-    assert runs[-1] == runs[1] == runs[:][1]
+    failed = a_run(Status.ERROR, run_id="r-852", ago=-HOUR)
+    seen = RunsSeen(Successes.of([SUCCESS, LATE]), (failed,))
+    runs = RunsByWindow(3, seen)
+    for run in range(3):
+        runs.add(1, run)
+    runs.add(2, 2)
+    assert list(runs) == [(), [failed, LATE, SUCCESS], [failed]]
+    assert runs[-2] == runs[1] == runs[:][1]
     assert runs.has_any
-    assert not RunsByWindow(2).has_any
+    assert not RunsByWindow(2, seen).has_any
+
+
+def test_successes_in_columns_are_the_successes() -> None:
+    windowed = Success(3, "r-853", 9, start=1, end=2, rows=7)
+    named = Success(4, "r-854", 8, named=(("dt", "2026-10-15"),))
+    columns = Successes.of([windowed, named])
+    assert list(columns) == [windowed, named]
+    assert (columns[-1], columns[:1]) == (named, [windowed])
+    columns.append(LATE)
+    assert (len(columns), columns[2]) == (3, LATE)
+    assert Successes.of(columns) is columns
+    assert list(Successes.of([])) == []

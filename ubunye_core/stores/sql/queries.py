@@ -307,7 +307,7 @@ class Queries:
         )
         document = sa.case((is_short, sa.null()), else_=self._dialect.document(receipts.document))
         size = self._dialect.size(receipts.document).label("size")
-        sealed = (receipts[name] for name in SEALED)
+        sealed = (receipts[name] for name in SEALED if name != "task")
         some = sa.select(*sealed, size, receipts.seal, document.label("document"))
         some = some.where(receipts.task == sa.bindparam("task"))
         return self._union(

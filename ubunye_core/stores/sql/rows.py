@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from typing import Any
 
 from ubunye_core.batch import Batch, comparable
@@ -51,15 +51,15 @@ def drawn(receipt: Receipt, document: bytes) -> dict[str, Any]:
         "pairs": " ".join(map(str, pairs_of(receipt))),
     }
     sealed = tuple(row[name] for name in SEALED)
-    return row | {"seal": seal_of(sealed, len(document))}
+    return row | {"seal": seal_of(len(document), *sealed)}
 
 
-def seal_of(columns: Sequence[str | int | None], size: int) -> str:
+def seal_of(size: int, *columns: str | int | None) -> str:
     """What shows that the columns that are told unread were not changed, nor the document cut.
 
     Args:
-        columns: ``SEALED``, in this order.
         size: How many bytes the document has, which a database tells without reading it.
+        columns: ``SEALED``, in this order.
     """
     # As str writes the tuple, which takes longer.
     task, run_id, status, started, ended, start, end, pairs = columns
@@ -67,18 +67,18 @@ def seal_of(columns: Sequence[str | int | None], size: int) -> str:
         f"({task!r}, {run_id!r}, {status!r}, {started!r}, {ended!r}, {start!r}, {end!r}, "
         f"{pairs!r}) {size}"
     )
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return sha256(text.encode()).hexdigest()[:32]
 
 
 def attempt_key(attempt: Orchestrator) -> str:
     """The same for all receipts of one attempt of a scheduler."""
     name, ids = attempt.scheduled_run
-    return hashlib.sha256(json.dumps([name, ids, attempt.attempt]).encode()).hexdigest()
+    return sha256(json.dumps([name, ids, attempt.attempt]).encode()).hexdigest()
 
 
 def pair_of(name: str, text: str) -> int:
     """A variable and its value as a number: text that a database cannot hold can be asked for."""
-    digest = hashlib.sha256(json.dumps([name, text]).encode()).digest()
+    digest = sha256(json.dumps([name, text]).encode()).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
 
 

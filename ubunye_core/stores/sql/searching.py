@@ -22,7 +22,7 @@ from ubunye_core.stores.sql.rows import (
     pairs_wanted,
     seal_of,
 )
-from ubunye_core.stores.successes import Named, Success, Summaries, Summed, in_short
+from ubunye_core.stores.successes import Named, Successes, Summaries, Summed, in_short
 
 _ONE_BY_ONE = 20
 """So many rows that somebody has changed are read one by one; of more, all are searched."""
@@ -100,22 +100,23 @@ class Searching:
     def in_short(self, task: str, asked: Summed) -> Summaries:
         """The runs of a task since an instant, its successes in short."""
         query = self._queries.in_short(task, micros(asked.since), micros(asked.until))
-        successes: list[Success] = []
+        successes = Successes()
         read: list[Receipt | Unreadable] = []
         doubtful: list[str] = []
         named = _named_by_pairs(asked)
         for page in query.pages(self._connection):
-            for row in page:
-                of, run_id, status, started, ended, start, end, pairs, size, seal, document = row
+            told = []
+            for run_id, status, started, ended, start, end, pairs, size, seal, document in page:
                 if document is not None:
-                    stored = Stored(of, run_id, status, started, ended, as_bytes(document))
+                    stored = Stored(task, run_id, status, started, ended, as_bytes(document))
                     read.append(stored.read(self._url))
-                elif seal != seal_of((of, run_id, status, started, ended, start, end, pairs), size):
+                elif seal != seal_of(size, task, run_id, status, started, ended, start, end, pairs):
                     doubtful.append(run_id)
-                elif start is None or end is None:
-                    successes.append(Success(started, run_id, ended, named=named(pairs)))
                 else:
-                    successes.append(Success(started, run_id, ended, start, end))
+                    names = named(pairs) if start is None or end is None else ()
+                    told.append((started, run_id, ended, start, end, names, None))
+            if told:
+                successes.extend(*zip(*told, strict=True))
         if len(doubtful) > _ONE_BY_ONE:
             wanted = Wanted(task=task, since=micros(asked.since))
             return in_short(Found(*self.search(wanted, {}, None)), asked)

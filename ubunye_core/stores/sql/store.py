@@ -102,7 +102,7 @@ class SqlStore(HasClaims, BaseStore):
         settled = {}
         for row in self._database.read(self._queries.settled(names).rows):
             *sealed, size, seal = tuple(row)
-            if seal != seal_of(sealed, size):
+            if seal != seal_of(size, *sealed):
                 continue
             task, run_id, _, started_at, ended_at, _, window_end, _ = sealed
             settled[task] = Settled(

@@ -30,11 +30,11 @@ ANYTHING = (
 @given(COLUMNS | st.tuples(*[ANYTHING] * len(SEALED)), st.integers(0, 10**9))
 def test_a_seal_is_made_of_the_columns_as_a_tuple_shows_them(columns, size) -> None:
     plain = hashlib.sha256(f"{columns} {size}".encode()).hexdigest()[:32]
-    assert seal_of(columns, size) == plain
+    assert seal_of(size, *columns) == plain
 
 
 @given(COLUMNS, st.integers(0, len(SEALED) - 1), ANYTHING)
 def test_another_value_in_any_column_has_another_seal(columns, at, value) -> None:
     changed = (*columns[:at], value, *columns[at + 1 :])
-    is_same = seal_of(changed, 5) == seal_of(columns, 5)
+    is_same = seal_of(5, *changed) == seal_of(5, *columns)
     assert is_same == (changed == columns)
