@@ -228,17 +228,24 @@ class Schedule:
         back, covered = (1 if self.of is Of.PREVIOUS else 0), -1
         here = bisect_right(edges, begin) - 1
         found = ScheduledWindows()
+        places: list[int] = []
         for at in self.firings.after(begin):
-            if at >= until or len(found) == most:
+            if at >= until or len(places) == most:
                 break
             while edges[here + 1] <= at:
                 here += 1
             if here - back != covered:
                 covered = here - back
                 if first <= at < last:
-                    start, end = edges[covered], edges[covered + 1]
-                    excluded = None if self.calendar is None else self._excluded(start, end)
-                    found.add(start, end, at, names[covered], excluded)
+                    places.append(covered)
+                    found.due.append(at)
+        found.start = [edges[place] for place in places]
+        found.end = [edges[place + 1] for place in places]
+        found.name = [names[place] for place in places]
+        if self.calendar is None:
+            found.excluded = [None] * len(places)
+        else:
+            found.excluded = list(map(self._excluded, found.start, found.end))
         return found
 
     @property

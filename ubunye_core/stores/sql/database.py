@@ -29,6 +29,8 @@ class Dialect(Protocol):
 
     has_own_clock: bool
     has_lateral: bool
+    has_index_of_successes: bool
+    """Whether an index holds all that is told of successes in short."""
 
     def engine(self) -> sa.Engine:
         """A new pool of connections; none is opened yet."""

@@ -38,6 +38,7 @@ class Postgres:
 
     has_own_clock = True
     has_lateral = True
+    has_index_of_successes = False
 
     def __init__(self, url: sa.URL, schema: str | None) -> None:
         self._url, self._schema = url, schema

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from ubunye_core.receipt import Status
 from ubunye_core.stores.sql.database import Dialect
 from ubunye_core.stores.sql.rows import SEALED, Stored
-from ubunye_core.stores.sql.tables import Tables
+from ubunye_core.stores.sql.tables import SIZE, Tables
 
 PAGE = 500
 COUNTED = 200
@@ -98,6 +98,12 @@ class Queries:
         """The row of one run."""
         return Asked(self._one, task=task, run_id=run_id)
 
+    def several(self, task: str, run_ids: Sequence[str]) -> Asked:
+        """The rows of some runs."""
+        receipts = self._tables.receipts.c
+        query = sa.select(*self.columns)
+        return Asked(query.where(receipts.task == task, receipts.run_id.in_(run_ids)))
+
     def beginning(self, task: str, beginning: str) -> Asked:
         """The ids of a task's runs that begin like this."""
         end = beginning + _AFTER_ALL_NAMES
@@ -137,7 +143,10 @@ class Queries:
         return Asked(self._settled, names=self._dialect.names_value(tasks))
 
     def in_short(self, task: str, since: int, until: int) -> Asked:
-        """A task's rows since an instant; of successes that had ended by another, no document."""
+        """A task's rows since an instant; of successes until another, no document.
+
+        Where an index holds what is told of them, that of those that ended later neither.
+        """
         return Asked(self._in_short, task=task, since=since, until=until)
 
     def _page(self, wanted: Wanted, *, is_first: bool) -> sa.Select[Any]:
@@ -299,23 +308,34 @@ class Queries:
     @cached_property
     def _in_short(self) -> Statement:
         receipts = self._tables.receipts.c
-        until = sa.bindparam("until", type_=sa.BigInteger)
-        is_short = sa.and_(
-            receipts.status == _is(Status.SUCCESS),
-            receipts.started_at <= until,
-            receipts.ended_at <= until,
-        )
-        document = sa.case((is_short, sa.null()), else_=self._dialect.document(receipts.document))
-        size = self._dialect.size(receipts.document).label("size")
-        sealed = (receipts[name] for name in SEALED if name != "task")
-        some = sa.select(*sealed, size, receipts.seal, document.label("document"))
-        some = some.where(receipts.task == sa.bindparam("task"))
+        since, until = (sa.bindparam(name, type_=sa.BigInteger) for name in ("since", "until"))
+        document = self._dialect.document(receipts.document)
+        size = self._dialect.size(receipts.document)
+        success = receipts.status == _is(Status.SUCCESS)
+        if not self._dialect.has_index_of_successes:
+            is_short = sa.and_(success, receipts.started_at <= until, receipts.ended_at <= until)
+            told = self._told(size, sa.case((is_short, sa.null()), else_=document))
+            known = told.where(receipts.started_at >= since, receipts.status.is_not(None))
+            return self._union(known, told.where(receipts.status.is_(None)))
+        short = self._told(sa.literal_column(SIZE, sa.BigInteger), sa.null())
+        whole = self._told(size, document)
+        others = whole.where(receipts.started_at + sa.literal_column("0") >= since)
         return self._union(
-            some.where(receipts.started_at >= sa.bindparam("since", type_=sa.BigInteger)).where(
-                receipts.status.is_not(None)
-            ),
-            some.where(receipts.status.is_(None)),
+            short.where(success, receipts.started_at >= since, receipts.started_at <= until),
+            whole.where(success, receipts.started_at >= since, receipts.started_at > until),
+            # Every other status, as two ranges of the index of statuses: so few are left that an
+            # index of starts, which the sum keeps it from, would read far more.
+            others.where(receipts.status < _is(Status.SUCCESS)),
+            others.where(receipts.status > _is(Status.SUCCESS)),
+            whole.where(receipts.status.is_(None)),
         )
+
+    def _told(self, size: sa.ColumnElement[int], document: sa.ColumnElement[Any]) -> sa.Select[Any]:
+        """The rows of a task, as they are told in short, by a seal."""
+        receipts = self._tables.receipts.c
+        sealed = (receipts[name] for name in SEALED if name != "task")
+        columns = (*sealed, size.label("size"), receipts.seal, document.label("document"))
+        return sa.select(*columns).where(receipts.task == sa.bindparam("task"))
 
     def _none(self, named: Any, what: str) -> sa.ColumnElement[bool]:
         """Whether a task has no row that says ``running``, or none that somebody else placed."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import sqlalchemy as sa
 
 from ubunye_core.errors import ConfigError, StoreUnavailableError
-from ubunye_core.stores.sql.tables import Tables
+from ubunye_core.stores.sql.tables import SIZE, Tables
 
 Step = Callable[[sa.Connection, Tables], None]
 
@@ -19,7 +19,25 @@ def _first_tables(connection: sa.Connection, tables: Tables) -> None:
     tables.all.create_all(connection)
 
 
-STEPS: list[Step] = [_first_tables]
+def _index_of_successes(connection: sa.Connection, tables: Tables) -> None:
+    """What is told of successes in short stands in an index, where documents lie in the rows.
+
+    SQLite reads the beginning of a document with every row. A server keeps it elsewhere. The
+    column of the size takes no place, and whoever changes a document changes it too.
+    """
+    if connection.dialect.name != "sqlite":
+        return
+    name = tables.receipts.name
+    for statement in (
+        f"ALTER TABLE {name} ADD COLUMN {SIZE} INTEGER "
+        "GENERATED ALWAYS AS (length(CAST(document AS BLOB))) VIRTUAL",
+        f"CREATE INDEX {name}_in_short ON {name} (task, status, started_at, run_id, ended_at, "
+        f"window_start, window_end, pairs, {SIZE}, seal) WHERE status = 'success'",
+    ):
+        connection.exec_driver_sql(statement)
+
+
+STEPS: list[Step] = [_first_tables, _index_of_successes]
 """Step n makes version n + 1 of version n. A step that was released is never changed."""
 
 

@@ -22,10 +22,8 @@ from ubunye_core.stores.sql.rows import (
     pairs_wanted,
     seal_of,
 )
-from ubunye_core.stores.successes import Named, Successes, Summaries, Summed, in_short
+from ubunye_core.stores.successes import Named, Successes, Summaries, Summed
 
-_ONE_BY_ONE = 20
-"""So many rows that somebody has changed are read one by one; of more, all are searched."""
 FEW = 4
 """Runs of a batch among which its last success mostly is."""
 
@@ -99,7 +97,8 @@ class Searching:
 
     def in_short(self, task: str, asked: Summed) -> Summaries:
         """The runs of a task since an instant, its successes in short."""
-        query = self._queries.in_short(task, micros(asked.since), micros(asked.until))
+        until = micros(asked.until)
+        query = self._queries.in_short(task, micros(asked.since), until)
         successes = Successes()
         read: list[Receipt | Unreadable] = []
         doubtful: list[str] = []
@@ -110,18 +109,16 @@ class Searching:
                 if document is not None:
                     stored = Stored(task, run_id, status, started, ended, as_bytes(document))
                     read.append(stored.read(self._url))
-                elif seal != seal_of(size, task, run_id, status, started, ended, start, end, pairs):
+                    continue
+                sealed = seal_of(size, task, run_id, status, started, ended, start, end, pairs)
+                if seal != sealed or ended is None or ended > until:
                     doubtful.append(run_id)
-                else:
-                    names = named(pairs) if start is None or end is None else ()
-                    told.append((started, run_id, ended, start, end, names, None))
+                    continue
+                names = named(pairs) if start is None or end is None else ()
+                told.append((started, run_id, ended, start, end, names, None))
             if told:
                 successes.extend(*zip(*told, strict=True))
-        if len(doubtful) > _ONE_BY_ONE:
-            wanted = Wanted(task=task, since=micros(asked.since))
-            return in_short(Found(*self.search(wanted, {}, None)), asked)
-        found_one_by_one = (self._one(task, run_id) for run_id in doubtful)
-        read += [row.read(self._url) for row in found_one_by_one if row is not None]
+        read += [row.read(self._url) for row in self._several(task, doubtful)]
         others = []
         for each in read:
             if isinstance(each, Receipt):
@@ -174,6 +171,12 @@ class Searching:
             older = self._queries.page(replace(wanted, status=Status.SUCCESS), page[-1], 1)
             successes = older.stored(self._connection)
         return [*(row for row in found if row.status is None), *page[:1], *successes[:1]]
+
+    def _several(self, task: str, run_ids: Sequence[str]) -> Iterator[Stored]:
+        """The rows of these runs, as far as they are still there."""
+        for at in range(0, len(run_ids), PAGE):
+            some = self._queries.several(task, run_ids[at : at + PAGE])
+            yield from some.stored(self._connection)
 
     def _one(self, task: str, run_id: str) -> Stored | None:
         found = self._queries.one(task, run_id).stored(self._connection)

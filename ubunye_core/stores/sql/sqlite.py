@@ -36,6 +36,7 @@ class Sqlite:
 
     has_own_clock = False
     has_lateral = False
+    has_index_of_successes = True
 
     def __init__(self, path: Path) -> None:
         self.path = path

@@ -15,6 +15,9 @@ from sqlalchemy.dialects import postgresql
 _NAME = sa.Text().with_variant(postgresql.TEXT(collation="C"), "postgresql")
 _MOMENT = sa.BigInteger()
 
+SIZE = "document_size"
+"""The column of how many bytes a document has, where the database reckons it."""
+
 
 def _tune(receipts: sa.Table, connection: sa.Connection, **_: object) -> None:
     """Leave a server room on each page, and have it compress documents by lz4, where it can.

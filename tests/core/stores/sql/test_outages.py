@@ -21,7 +21,7 @@ from ubunye_core import check_upstream, job_health
 from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.questions import Verdict
 from ubunye_core.receipt import Status
-from ubunye_core.stores import ClaimKey, open_store
+from ubunye_core.stores import ClaimKey, Summed, open_store
 from ubunye_core.stores.sql import schema
 from ubunye_core.stores.sql.store import SqlStore
 from ubunye_core.stores.sql.tables import Tables
@@ -106,14 +106,31 @@ def test_tables_of_an_older_version_are_changed_by_the_next_writer(
 
     monkeypatch.setattr(schema, "STEPS", [*schema.STEPS, add_a_column])
     reader, writer = opened(url), opened(url)
-    with pytest.raises(StoreUnavailableError, match=r"version 1.*next run that is recorded"):
+    with pytest.raises(StoreUnavailableError, match=r"version 2.*next run that is recorded"):
         reader.search(A_TASK)
     writer.save(a_receipt(run_id="run-2"))
     assert len(reader.search(A_TASK)) == 2
     monkeypatch.undo()
-    with pytest.raises(ConfigError, match="have version 2"):
+    with pytest.raises(ConfigError, match="have version 3"):
         store.save(a_receipt(run_id="run-3"))
     for each in (store, reader, writer):
+        each.close()
+
+
+def test_tables_of_the_first_version_get_their_index_of_successes(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "STEPS", schema.STEPS[:1])
+    old = made(url)
+    old.save(a_receipt())
+    monkeypatch.undo()
+    store = opened(url)
+    store.save(a_receipt(run_id="run-2", status=Status.ERROR))
+    asked = Summed(since=at(-60), until=at(600))
+    told = store.summaries(A_TASK, asked)
+    assert list(told.successes) == [asked.success_of(a_receipt())]
+    assert [each.run_id for each in told.others] == ["run-2"]
+    for each in (old, store):
         each.close()
 
 

@@ -70,6 +70,7 @@ def asked(queries: Queries) -> dict[str, Asked]:
         "beginning": queries.beginning(TASK, "run-7-1"),
         "a page of a task": queries.of_task(TASK, "run-7-1", 20),
         "locked": queries.locked(TASK, ["run-7-1"]),
+        "several": queries.several(TASK, ["run-7-1", "run-7-2"]),
         "several locked": queries.locked(TASK, ["run-7-1", "run-7-2"]),
         "whole rows": queries.whole_rows((TASK, "run-7-1"), 20),
         "attempt": queries.of_attempt(TASK, "k" * 64),
@@ -127,3 +128,13 @@ def test_each_status_of_few_runs_has_an_index_of_its_own(full: SqlStore) -> None
     assert "ubunye_receipts_running" in steps
     steps = "\n".join(plan(full, asked(full._queries)["whole batch"]))
     assert "ubunye_receipts_success" in steps or "ubunye_receipts_of_batch" in steps
+
+
+def test_runs_in_short_come_out_of_indexes_by_status_where_documents_lie_in_the_rows(
+    full: SqlStore,
+) -> None:
+    steps = plan(full, asked(full._queries)["in short"])
+    by = [step.split(" (")[0] for step in steps if "_receipts USING" in step]
+    if full.url.startswith("sqlite"):
+        search = "SEARCH ubunye_receipts USING INDEX ubunye_receipts"
+        assert by == [f"{search}_in_short", *[f"{search}_of_status"] * 4]
