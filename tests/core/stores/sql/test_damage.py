@@ -15,6 +15,7 @@ from ubunye_core.errors import BadReceiptError, ReceiptConflictError
 from ubunye_core.receipt import Orchestrator, Status, Window
 from ubunye_core.runids import new_run_id
 from ubunye_core.stores import Summed, Unreadable
+from ubunye_core.stores.sql import searching
 from ubunye_core.stores.sql.store import SqlStore
 from ubunye_core.testing import A_TASK, a_receipt, at
 
@@ -30,6 +31,8 @@ def counts(found: Any) -> tuple[int, int]:
     "columns",
     [
         {"status": "error"},
+        {"status": "a word of somebody else"},
+        {"status": "zzz"},
         {"started_at": 1_760_000_000_000_000},
         {"ended_at": None},
         {"document": b"{"},
@@ -58,8 +61,9 @@ def test_a_row_whose_columns_are_not_those_of_its_document_is_unreadable(
 
 @pytest.mark.parametrize("number", [1, 25])
 def test_a_window_that_somebody_changed_in_a_row_is_told_by_its_document(
-    store: SqlStore, number: int
+    store: SqlStore, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(searching, "PAGE", 10)  # rows that are doubtful are read so many at a time
     runs = [a_receipt(run_id=f"run-{each}", started_at=at(each)) for each in range(number)]
     window = Window(start=at(-60), end=at(0))
     runs = [replace(run, window=window, ended_at=run.started_at) for run in runs]
