@@ -11,12 +11,12 @@ from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.ledgeroptions import takes_ledger, telling
 from ubunye_core.cli.output import document, note, note_first, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import Verdict
 from ubunye_core.questions.tasks import never_ran
 from ubunye_core.times import utc_now
 from ubunye_core.upkeep import ExportedLedger, export_ledger
-from ubunye_core.upkeep.reading import count
 
 
 @click.command("export-ledger")

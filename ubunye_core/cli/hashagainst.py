@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from ubunye_core.cli.place import Place
+from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError, ReceiptNotFoundError, UbunyeError
 from ubunye_core.hashing import Fingerprint
 from ubunye_core.questions import Verdict
@@ -163,7 +164,9 @@ class Comparison:
     def _differences(self) -> Iterator[str]:
         then, now = self.recorded.step, self.found
         if then.row_count is not None and then.row_count != now.row_count:
-            yield f"There are {now.row_count} rows, and {then.row_count} on record."
+            are = "is" if now.row_count == 1 else "are"
+            rows = count(now.row_count or 0, "row")
+            yield f"There {are} {rows}, and {then.row_count:,} on record."
         moved = self.moved
         if moved is not None:
             yield from _columns(moved)

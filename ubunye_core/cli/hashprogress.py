@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from ubunye_core.cli.output import clean
 from ubunye_core.cli.progress import shown
+from ubunye_core.counted import count
 from ubunye_core.hashing.progress import watching
 
 
@@ -15,9 +16,8 @@ def at_work(path: str) -> Iterator[None]:
     """Within, say how many rows have been read; only of work that takes a while."""
 
     def told(rows: int) -> str:
-        return (
-            f"Hashing {clean(path)}: {f'{rows:,} rows so far' if rows else 'this takes a while'}."
-        )
+        far = f"{count(rows, 'row')} so far" if rows else "this takes a while"
+        return f"Hashing {clean(path)}: {far}."
 
     with shown(told(0)) as tell, watching(lambda rows: tell(lambda: told(rows))):
         yield

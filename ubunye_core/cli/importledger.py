@@ -12,12 +12,12 @@ from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.ledgeroptions import takes_ledger, telling
 from ubunye_core.cli.output import document, note_first, say_verdict
 from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.counted import count
 from ubunye_core.masking import masked_url
 from ubunye_core.questions import Verdict
 from ubunye_core.stores import Unreadable
 from ubunye_core.times import utc_now
 from ubunye_core.upkeep import ImportedLedger, import_ledger
-from ubunye_core.upkeep.reading import count
 
 
 @click.command("import-ledger")

@@ -12,9 +12,10 @@ from ubunye_core.cli.place import Place
 from ubunye_core.cli.receiptview import COLUMNS, line_of, why_of
 from ubunye_core.cli.stats import short_length
 from ubunye_core.cli.tables import table
+from ubunye_core.counted import count
 from ubunye_core.questions.morning import Morning, MorningTask
 from ubunye_core.questions.planned import Action, PlannedWindow
-from ubunye_core.questions.stats import percent
+from ubunye_core.questions.stats import in_days, percent
 from ubunye_core.questions.window_state import WindowAnswer, WindowState
 
 _WIDTH = 100
@@ -52,7 +53,7 @@ def show_morning(answer: Morning, place: Place, *, days: int) -> None:
             )
             for each in needing
         ]
-        _titled(f"To look at; success and p95 of the last {days} days", _TASKS, rows)
+        _titled(f"To look at; success and p95 of {in_days(days)}", _TASKS, rows)
         _say_how_to_close([run for each in needing for run in each.health.stuck])
     rows_of_windows = [
         (each.task, *row) for each in answer.tasks for row in _rows(_lines(each, answer))
@@ -160,7 +161,7 @@ def _show_by_hand(answer: Morning) -> None:
     elif not any(each.stats.retryable for each in answer.tasks):
         say(f"\nNo run by hand is on record since {since}.")
     if untold:
-        which = "1 run does" if untold == 1 else f"{untold:,} runs do"
+        which = count(untold, "run does", "runs do")
         say(f"{which} not say who or what started {'it' if untold == 1 else 'them'}.")
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ubunye_core.cli.output import clean, is_terminal, note
+from ubunye_core.counted import count
 
 _QUIET_SECONDS = 10.0
 """Where nobody looks at it as it changes: a line each so many seconds."""
@@ -39,7 +40,7 @@ def counting(what: str) -> Iterator[Callable[[str, int], None]]:
     """
     with shown(f"{what} the store: this takes a while.") as tell:
         yield lambda task, receipts: tell(
-            lambda: f"{what} {clean(task)}: {receipts:,} receipts so far."
+            lambda: f"{what} {clean(task)}: {count(receipts, 'receipt')} so far."
         )
 
 

@@ -15,6 +15,7 @@ from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.receiptview import COLUMNS, line_of, show_receipt, why_of
 from ubunye_core.cli.tables import table
 from ubunye_core.codec import as_json as receipt_json
+from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError
 from ubunye_core.names import fits
 from ubunye_core.questions.runs import find_run
@@ -168,7 +169,7 @@ def _comparable(texts: dict[str, str]) -> dict[str, str] | None:
 
 def summary(found: Found) -> str:
     """How many runs were found."""
-    runs = "1 run" if len(found) == 1 else f"{len(found) or 'No'} runs"
+    runs = count(len(found), "run") if found else "No runs"
     bad = f", and {len(found.unreadable)} unreadable" if found.unreadable else ""
     return f"{runs}{bad}."
 

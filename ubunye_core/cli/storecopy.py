@@ -11,11 +11,11 @@ from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.output import document, note_first, say_unreadable, say_verdict
 from ubunye_core.cli.place import find_place
 from ubunye_core.cli.progress import counting
+from ubunye_core.counted import count
 from ubunye_core.masking import masked_url
 from ubunye_core.questions import Verdict
 from ubunye_core.times import utc_now
 from ubunye_core.upkeep import CopiedStore, NotCopied, copy_store
-from ubunye_core.upkeep.reading import count
 
 
 @click.command()

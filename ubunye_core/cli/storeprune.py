@@ -13,9 +13,9 @@ from ubunye_core.cli.output import document, is_terminal, moment, say, say_unrea
 from ubunye_core.cli.place import Place, takes_store_argument
 from ubunye_core.cli.progress import counting
 from ubunye_core.cli.tables import table
+from ubunye_core.counted import count
 from ubunye_core.times import in_iso, to_the_second, utc_now
 from ubunye_core.upkeep import PrunedStore, prune_store
-from ubunye_core.upkeep.reading import count
 
 
 @click.command()

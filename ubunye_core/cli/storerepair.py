@@ -11,11 +11,11 @@ from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.output import document, is_terminal, say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, takes_store_argument
 from ubunye_core.cli.progress import shown
+from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import Verdict
 from ubunye_core.times import utc_now
 from ubunye_core.upkeep import RepairedStore, repair_store
-from ubunye_core.upkeep.reading import count
 
 
 @click.command()

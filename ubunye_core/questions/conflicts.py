@@ -9,6 +9,7 @@ from datetime import datetime, time, timedelta
 from itertools import takewhile
 from zoneinfo import ZoneInfo
 
+from ubunye_core.counted import count
 from ubunye_core.questions.observed import Busy
 from ubunye_core.schedules.clocks import daily
 from ubunye_core.schedules.maintenance import Maintenance
@@ -79,8 +80,8 @@ class TaskConflict:
         does = "runs over it from" if not self.starts else "starts at"
         runs = self.starts + self.runs_over
         return (
-            f"{self.task} {does} {when} ({runs} run{'' if runs == 1 else 's'} on {self.days} "
-            f"day{'' if self.days == 1 else 's'}, {in_words(self.usual_length)})"
+            f"{self.task} {does} {when} ({count(runs, 'run')} on "
+            f"{count(self.days, 'day')}, {in_words(self.usual_length)})"
         )
 
 

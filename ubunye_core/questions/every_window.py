@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ubunye_core.batch import shown
+from ubunye_core.counted import count
 from ubunye_core.questions.answer import MEND, Moment, Verdict, named, view
 from ubunye_core.questions.requirements import OnFailed, Requirement
 from ubunye_core.questions.symptoms import Limits
@@ -81,7 +82,9 @@ def every_window(
     newest = max((run for runs in runs_for for run in runs), key=_order, default=None)
     if not lacking:
         met = tuple(sorted(successes.values(), key=_order, reverse=True))
-        reason = f"All {len(expected)} windows of {task} in {_in_words(window)} have succeeded"
+        one = len(expected) == 1
+        all_, have = ("The window", "has") if one else (f"All {len(expected):,} windows", "have")
+        reason = f"{all_} of {task} in {_in_words(window)} {have} succeeded"
         return EveryWindow(
             verdict=Verdict.PASS,
             reason=f"{reason}{_batch(wanted)}.",
@@ -92,9 +95,10 @@ def every_window(
     first = min(each.window.start for each in lacking) - EARLY
     missing = tuple(each.window for each in lacking)
     doubtful = tuple(bad for bad in seen.unreadable if could_be_since(bad, first))
+    have = "has" if len(lacking) == 1 else "have"
     reason = (
-        f"{len(lacking)} of {len(expected)} windows of {task} in {_in_words(window)} have not "
-        f"succeeded{_batch(wanted)}{_recently(requirement)}: {_named(lacking)}."
+        f"{len(lacking):,} of {count(len(expected), 'window')} of {task} in {_in_words(window)} "
+        f"{have} not succeeded{_batch(wanted)}{_recently(requirement)}: {_named(lacking)}."
     )
     if doubtful:
         reason += f" What is unreadable may be a success: {named(doubtful)}. {MEND}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 
+from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task_or_pattern, fits, is_pattern
 from ubunye_core.questions.answer import Moment, Verdict, named, together, view
@@ -335,7 +336,7 @@ def _summary(tasks: Sequence[MorningTask], plan: Plan | None) -> str:
     """How many tasks need somebody, and what can be caught up."""
     bad = [each.task for each in tasks if each.verdict is Verdict.FAIL]
     dark = [each.task for each in tasks if each.verdict is Verdict.UNKNOWN]
-    number = f"{len(tasks)} task{'' if len(tasks) == 1 else 's'}"
+    number = count(len(tasks), "task")
     parts = []
     if bad:
         parts.append(
@@ -348,7 +349,7 @@ def _summary(tasks: Sequence[MorningTask], plan: Plan | None) -> str:
     if to_run:
         oldest = min(to_run, key=lambda each: each.window.start)
         text += (
-            f". {len(to_run)} window{'' if len(to_run) == 1 else 's'} can be caught up, the oldest "
+            f". {count(len(to_run), 'window')} can be caught up, the oldest "
             f"is {oldest.window.name} of {oldest.task}"
         )
     return f"{text}."

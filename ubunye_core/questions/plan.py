@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from graphlib import CycleError, TopologicalSorter
 
+from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError
 from ubunye_core.names import fits, one_of
 from ubunye_core.questions.answer import Moment, Verdict, together
@@ -205,7 +206,7 @@ class _Planner:
             return replace(planned, action=Action.TOO_OLD, reason=reason)
         ran = len(answer.runs)
         if answer.state in _FAILED and self._max_runs is not None and ran >= self._max_runs:
-            reason = f"{planned.reason}; after {ran} runs it is left to people"
+            reason = f"{planned.reason}; after {count(ran, 'run')} it is left to people"
             return replace(planned, action=Action.BLOCKED, reason=reason)
         return self._with_requirements(given, planned)
 
@@ -291,7 +292,7 @@ def _limited(windows: Sequence[PlannedWindow], limit: int) -> list[PlannedWindow
         if each.action is Action.RUN:
             running += 1
             if limit != NO_LIMIT and running > limit:
-                reason = f"this plan runs at most {limit} windows"
+                reason = f"this plan runs at most {count(limit, 'window')}"
                 each = replace(each, action=Action.SKIP, reason=reason)
         found.append(each)
     return found

@@ -8,6 +8,7 @@ from datetime import datetime, time, timedelta
 from itertools import islice
 from zoneinfo import ZoneInfo
 
+from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError
 from ubunye_core.names import check_task, check_task_or_pattern, fits
 from ubunye_core.questions.answer import MEND, Moment, Verdict, named
@@ -243,9 +244,9 @@ class _Day:
     def _looked_at(self) -> str:
         tasks = len({each.task for each in self.busy})
         return (
-            f"{_count(len(self.planned), 'maintenance entry', 'maintenance entries')}, "
-            f"{_count(len(self.busy), 'run')} of {_count(tasks, 'other task')} "
-            f"in {_count(self.days, 'day')}"
+            f"{count(len(self.planned), 'maintenance entry', 'maintenance entries')}, "
+            f"{count(len(self.busy), 'run')} of {count(tasks, 'other task')} "
+            f"in {count(self.days, 'day')}"
         )
 
 
@@ -291,7 +292,7 @@ def _look(
     elif unseen or not seen.busy:
         whose = " and ".join(unseen) or "any task"
         doubt = (
-            f"no run of {whose} is on record in {_count(days, 'day')}. "
+            f"no run of {whose} is on record in {count(days, 'day')}. "
             "Try: another store, other names, or more days."
         )
     usual = percentile(sorted(own), USUAL) if own else UNLESS_TOLD
@@ -334,9 +335,5 @@ def _conflicting(
     if tasks:
         more = f"; and {len(tasks) - _SHOWN} more" if len(tasks) > _SHOWN else ""
         shown = "; ".join(each.reason for each in tasks[:_SHOWN])
-        parts.append(f"{_count(len(tasks), 'task')}: {shown}{more}")
+        parts.append(f"{count(len(tasks), 'task')}: {shown}{more}")
     return f"{slot.name} conflicts with {' and '.join(parts)}."
-
-
-def _count(number: int, one: str, several: str | None = None) -> str:
-    return f"{number} {one if number == 1 else several or one + 's'}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task_or_pattern, is_pattern
 from ubunye_core.questions.answer import MEND, Moment, Verdict, named, together, unavailable, view
@@ -302,15 +303,16 @@ def percent(succeeded: int, runs: int) -> str:
 
 
 def _reason(task: str, succeeded: int, failed: int, trend: Trend, days: int) -> str:
-    runs, period = succeeded + failed, _in_days(days)
+    runs, period = succeeded + failed, in_days(days)
     if not runs:
         return f"{task}: no run of {period} has succeeded or failed."
-    text = f"{task}: {succeeded} of {runs} runs of {period} succeeded"
+    text = f"{task}: {succeeded:,} of {count(runs, 'run')} of {period} succeeded"
     text += f" ({percent(succeeded, runs)})"
     return f"{text}; failures are {trend}." if trend is not Trend.UNKNOWN else f"{text}."
 
 
-def _in_days(days: int) -> str:
+def in_days(days: int) -> str:
+    """The days that were looked at, in words."""
     return "the last day" if days == 1 else f"the last {days} days"
 
 
@@ -319,7 +321,8 @@ def _together(tasks: Sequence[TaskStats], days: int) -> str:
         return tasks[0].reason
     dark = [each.task for each in tasks if not each]
     runs, succeeded = (sum(getattr(each, name) for each in tasks) for name in ("runs", "succeeded"))
-    text = f"{len(tasks)} tasks: {succeeded} of {runs} runs of {_in_days(days)} succeeded."
+    text = f"{count(len(tasks), 'task')}: {succeeded:,} of {count(runs, 'run')} of "
+    text += f"{in_days(days)} succeeded."
     if dark:
         more = f" and {len(dark) - 3} more" if len(dark) > 3 else ""
         text += f" Not all could be told of {', '.join(dark[:3])}{more}."

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from ubunye_core.counted import count
 from ubunye_core.questions.answer import one_line
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.times import in_words, to_the_second
@@ -78,7 +79,7 @@ def failing(failed: Sequence[Receipt], limits: Limits) -> Symptom | None:
     error = f": {one_line(newest.error)}" if newest.error else ""
     ended = f"{newest.status} at {to_the_second(newest.finished_at)}"
     text = (
-        f"{len(failed)} run{'' if len(failed) == 1 else 's'} in a row failed, the latest "
+        f"{count(len(failed), 'run')} in a row failed, the latest "
         f"{newest.run_id}{_for_batch(newest)} ({ended}{error})"
     )
     return Symptom(text, failed[limits.failure_threshold - 1].started_at)

@@ -364,6 +364,7 @@ def _together(answers: list[RequirementAnswer]) -> str:
     open_ones = [answer for answer in answers if answer.verdict is not Verdict.PASS]
     if not open_ones:
         return f"All {len(answers)} requirements pass. " + " ".join(each.reason for each in answers)
-    return f"{len(open_ones)} of {len(answers)} requirements are not met. " + " ".join(
+    are = "is" if len(open_ones) == 1 else "are"
+    return f"{len(open_ones)} of {len(answers)} requirements {are} not met. " + " ".join(
         answer.reason for answer in open_ones
     )

@@ -11,6 +11,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from ubunye_core.columns import Columns
+from ubunye_core.counted import count
 from ubunye_core.questions.answer import MEND, how_it_stands, named, one_line
 from ubunye_core.questions.symptoms import Limits, failures, stuck_runs
 from ubunye_core.questions.window_runs import NONE, Run, RunsByWindow
@@ -365,7 +366,7 @@ def usual_limit(runs: Sequence[Run]) -> timedelta | None:
 
 def _doubts(success: Run, expected: Expected) -> tuple[str, ...]:
     """What is odd about a success."""
-    doubts, schedule = [], expected.schedule
+    doubts, schedule, least = [], expected.schedule, expected.schedule.min_rows
     if not schedule.doubts_successes:
         return ()
     early, margin = expected.window.due - success.started_at, schedule.early_margin
@@ -375,8 +376,8 @@ def _doubts(success: Run, expected: Expected) -> tuple[str, ...]:
     if isinstance(shortest, timedelta) and success.ended_at is not None and took < shortest:
         doubts.append(f"it took {in_words(took)}, and {in_words(shortest)} is expected at least")
     rows = success.rows if isinstance(success, Success) else rows_of(success)
-    if schedule.min_rows is not None and rows is not None and rows < schedule.min_rows:
-        doubts.append(f"it wrote {rows} rows, and {schedule.min_rows} are expected at least")
+    if least is not None and rows is not None and rows < least:
+        doubts.append(f"it wrote {count(rows, 'row')}, and {least} are expected at least")
     return tuple(doubts)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from ubunye_core.counted import count
 from ubunye_core.errors import BadReceiptError, ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task
 from ubunye_core.questions.answer import Moment, Verdict, unavailable
@@ -209,7 +210,7 @@ def _summary(task: str, answers: Sequence[WindowAnswer]) -> str:
     """How many windows stand how, and the first that somebody has to look at."""
     counts = _counted(answers)
     shown = ", ".join(f"{number} {state}" for state, number in counts if number)
-    text = f"{task}: of {len(answers)} windows {shown}."
+    text = f"{task}: of {count(len(answers), 'window')} {shown}."
     bad = [state for state, number in counts if number and not state.is_well]
     first = next((answer for answer in answers if answer.doubts or answer.state in bad), None)
     if first is not None:

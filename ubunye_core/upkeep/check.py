@@ -6,13 +6,14 @@ from collections import Counter as Tally
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ubunye_core.counted import count
 from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.masking import masked_text
 from ubunye_core.questions import Verdict
 from ubunye_core.receipt import Receipt
 from ubunye_core.stores import Finding, ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
-from ubunye_core.upkeep.reading import Counter, Holdings, Told, count, holdings
+from ubunye_core.upkeep.reading import Counter, Holdings, Told, holdings
 
 NEEDED = ("list", "read", "write")
 """Where one of these cannot be told, the whole cannot."""

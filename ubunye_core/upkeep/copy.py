@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from ubunye_core.counted import count
 from ubunye_core.errors import (
     BadReceiptError,
     ConfigError,
@@ -18,7 +19,7 @@ from ubunye_core.stores import ReceiptStore, Unreadable, could_be_since, standin
 from ubunye_core.stores.url import store_of
 from ubunye_core.times import instant
 from ubunye_core.upkeep.identity import canonical, digest_of, is_same_place
-from ubunye_core.upkeep.reading import Counter, Told, count, holdings, receipts_of
+from ubunye_core.upkeep.reading import Counter, Told, holdings, receipts_of
 
 CHUNK_RECEIPTS, CHUNK_BYTES = 500, 8 * 1024 * 1024
 """So many receipts are held and saved at once; fewer where they are large."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task_or_pattern, fits
 from ubunye_core.questions.answer import Moment
@@ -15,7 +16,7 @@ from ubunye_core.stores import ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import duration
 from ubunye_core.upkeep.keeping import Facts, kept_of_task, pinned
-from ubunye_core.upkeep.reading import Counter, Told, count, holdings, nobody
+from ubunye_core.upkeep.reading import Counter, Told, holdings, nobody
 
 CHUNK = 500
 

@@ -80,8 +80,3 @@ class Counter:
             self.receipts += 1
             self._told(task, self.receipts)
             yield found
-
-
-def count(number: int, what: str) -> str:
-    """A number of things: ``1 task``, ``2,000 receipts``."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -82,6 +82,7 @@ def test_columns_recorded_alone_can_be_compared_alone(ask, recorded):
     ("other", "told"),
     [
         (PEOPLE.slice(1), "There are 2 rows, and 3 on record."),
+        (PEOPLE.slice(2), "There is 1 row, and 3 on record."),
         (PEOPLE.drop_columns(["age"]), "Names or types of columns differ."),
         (PEOPLE.set_column(0, "id", pa.array([1, 2, 4])), "so values differ."),
     ],

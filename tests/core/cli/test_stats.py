@@ -27,6 +27,8 @@ def test_each_task_has_a_line_of_numbers(ask, a_month, keep):
     assert "5m" in lines[1]
     assert "1 running" in lines[1]
     assert "PASS  2 tasks: 19 of 20 runs of the last 30 days succeeded." in answer.out
+    one = ask("stats", "pay/monthly/send", *NOW, "--days", "1")
+    assert "1 of 1 run of the last day succeeded" in one.out
 
 
 def test_the_document_has_what_a_notifier_needs(ask, a_month):

@@ -174,5 +174,5 @@ def test_progress_goes_to_standard_error(ask, keep, store, tmp_path, monkeypatch
     monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.05)
     answer = ask("store", "copy", store.root, tmp_path / "new", "--json")
     assert answer.code == 0
-    assert f"Copying {CALC}: 1 receipts so far." in answer.err
+    assert f"Copying {CALC}: 1 receipt so far." in answer.err
     assert answer.document["copied"] == 1

@@ -57,7 +57,7 @@ def test_the_schedule_may_stand_in_the_tasks_yaml(ask, some_nights, folder):
     asked = ("windows", CALC, "--config", folder, "--now", NOW)
     answer = ask(*asked, "--since", "2026-10-28T12:00:00Z", "--until", "2026-10-29")
     assert answer.code == 0, answer
-    assert "1 succeeded" in answer.out
+    assert "of 1 window 1 succeeded" in answer.out
     assert ask(*asked, "--since", "2026-10-28").code == 1
 
 

@@ -111,8 +111,11 @@ def test_a_month_needs_every_week_that_it_shares_a_day_with() -> None:
 
 def test_a_day_of_a_weekly_upstream_needs_its_week() -> None:
     answer = asked(an_hour(0), schedule=WEEKLY)
-    assert "1 of 1 windows" in answer.reason
+    assert f"1 of 1 window of {CALC}" in answer.reason
     assert "2026-W42" in answer.reason
+    met = asked(an_hour(0), window=Window(start=DAY.start, end=DAY.start + HOUR))
+    assert met.reason.startswith(f"The window of {CALC} in 2026-10-14T00:00:00Z to")
+    assert "has succeeded" in met.reason
 
 
 def test_windows_without_work_are_not_needed() -> None:

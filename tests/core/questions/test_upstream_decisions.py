@@ -133,7 +133,7 @@ def test_of_a_pattern_every_task_must_be_met(store: ReceiptStore) -> None:
     answer = check_upstream(Requirement("pay/*/*"), variables=OCTOBER, store=store, now=NOW)
     assert [(each.task, each.met) for each in answer.requirements] == [(CALC, True), (SEND, False)]
     assert answer.verdict is Verdict.FAIL
-    assert answer.reason.startswith("1 of 2 requirements are not met. pay/monthly/send has not")
+    assert answer.reason.startswith("1 of 2 requirements is not met. pay/monthly/send has not")
     put(store, a_run(task=SEND, ago=timedelta(minutes=5)))
     answer = check_upstream(Requirement("pay/*/*"), variables=OCTOBER, store=store, now=NOW)
     assert answer.verdict is Verdict.PASS

@@ -180,6 +180,9 @@ def test_a_success_that_is_too_fast_or_too_small_is_doubted() -> None:
     )
     assert found.verdict is Verdict.FAIL
     assert found.windows[0].state is WindowState.SUCCEEDED
+    fast = replace(fast, outputs=(replace(out, row_count=1),))
+    found = asked(a_night(14), fast, schedule=schedule, since=2 * DAY)
+    assert "it wrote 1 row, and 100" in found.windows[0].doubts[1]
 
 
 def test_days_without_work_are_neither_missed_nor_late() -> None:
