@@ -6,50 +6,46 @@ from typing import TYPE_CHECKING, Any
 from ubunye_dagster import compat
 
 if TYPE_CHECKING:
-    from ubunye_dagster.batches import partition_format, partition_key
-    from ubunye_dagster.catalog import build_receipt_catalog_sensor
-    from ubunye_dagster.checks import (
-        build_freshness_checks,
-        build_health_checks,
-        build_upstream_checks,
-    )
-    from ubunye_dagster.component import ReceiptGatesComponent
-    from ubunye_dagster.gates import gated
-    from ubunye_dagster.hash_checks import build_hash_checks
-    from ubunye_dagster.jobs import define_gated_job
-    from ubunye_dagster.missed import build_missed_windows_sensor
-    from ubunye_dagster.partitions import schedule_of_partitions
-    from ubunye_dagster.reconcile import build_reconcile_sensor
-    from ubunye_dagster.recording import recorded
+    from ubunye_dagster.catalog.sensor import build_receipt_catalog_sensor
+    from ubunye_dagster.catalog.specs import load_receipt_asset_specs
+    from ubunye_dagster.checks.freshness import build_freshness_checks
+    from ubunye_dagster.checks.hashes import build_hash_checks
+    from ubunye_dagster.checks.health import build_health_checks
+    from ubunye_dagster.checks.rows import build_row_count_checks
+    from ubunye_dagster.checks.upstream import build_upstream_checks
+    from ubunye_dagster.component.component import ReceiptGatesComponent
+    from ubunye_dagster.gates.gated import gated
+    from ubunye_dagster.gates.jobs import define_gated_job
+    from ubunye_dagster.gates.ungated import check_gates
+    from ubunye_dagster.partitions.schedules import schedule_of_partitions
+    from ubunye_dagster.partitions.variables import partition_format, partition_key
+    from ubunye_dagster.recording.recorded import recorded
     from ubunye_dagster.resource import ReceiptStoreResource
-    from ubunye_dagster.row_checks import build_row_count_checks
-    from ubunye_dagster.sensors import build_upstream_receipt_sensor
-    from ubunye_dagster.specs import load_receipt_asset_specs
-    from ubunye_dagster.ungated import check_gates
+    from ubunye_dagster.sensors.missed import build_missed_windows_sensor
+    from ubunye_dagster.sensors.reconcile import build_reconcile_sensor
+    from ubunye_dagster.sensors.upstream import build_upstream_receipt_sensor
 
 compat.register_library()
 
 _LATER = {
-    "ubunye_dagster.batches": ("partition_format", "partition_key"),
-    "ubunye_dagster.catalog": ("build_receipt_catalog_sensor",),
-    "ubunye_dagster.checks": (
-        "build_freshness_checks",
-        "build_health_checks",
-        "build_upstream_checks",
-    ),
-    "ubunye_dagster.component": ("ReceiptGatesComponent",),
-    "ubunye_dagster.gates": ("gated",),
-    "ubunye_dagster.hash_checks": ("build_hash_checks",),
-    "ubunye_dagster.jobs": ("define_gated_job",),
-    "ubunye_dagster.missed": ("build_missed_windows_sensor",),
-    "ubunye_dagster.partitions": ("schedule_of_partitions",),
-    "ubunye_dagster.reconcile": ("build_reconcile_sensor",),
-    "ubunye_dagster.recording": ("recorded",),
+    "ubunye_dagster.catalog.sensor": ("build_receipt_catalog_sensor",),
+    "ubunye_dagster.catalog.specs": ("load_receipt_asset_specs",),
+    "ubunye_dagster.checks.freshness": ("build_freshness_checks",),
+    "ubunye_dagster.checks.hashes": ("build_hash_checks",),
+    "ubunye_dagster.checks.health": ("build_health_checks",),
+    "ubunye_dagster.checks.rows": ("build_row_count_checks",),
+    "ubunye_dagster.checks.upstream": ("build_upstream_checks",),
+    "ubunye_dagster.component.component": ("ReceiptGatesComponent",),
+    "ubunye_dagster.gates.gated": ("gated",),
+    "ubunye_dagster.gates.jobs": ("define_gated_job",),
+    "ubunye_dagster.gates.ungated": ("check_gates",),
+    "ubunye_dagster.partitions.schedules": ("schedule_of_partitions",),
+    "ubunye_dagster.partitions.variables": ("partition_format", "partition_key"),
+    "ubunye_dagster.recording.recorded": ("recorded",),
     "ubunye_dagster.resource": ("ReceiptStoreResource",),
-    "ubunye_dagster.row_checks": ("build_row_count_checks",),
-    "ubunye_dagster.sensors": ("build_upstream_receipt_sensor",),
-    "ubunye_dagster.specs": ("load_receipt_asset_specs",),
-    "ubunye_dagster.ungated": ("check_gates",),
+    "ubunye_dagster.sensors.missed": ("build_missed_windows_sensor",),
+    "ubunye_dagster.sensors.reconcile": ("build_reconcile_sensor",),
+    "ubunye_dagster.sensors.upstream": ("build_upstream_receipt_sensor",),
 }
 """What is imported when it is asked for: a code location needs some of it, and starts often."""
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dagster as dg
 
-from ubunye_core import RequirementAnswer, RunAnswer, UpstreamAnswer, Verdict
+from ubunye_core import RunAnswer, UpstreamAnswer, Verdict
+from ubunye_dagster.metadata import metadata_of
 
 
 def refused(answer: UpstreamAnswer) -> dg.Failure:
@@ -26,32 +27,3 @@ def may_not_run(answer: RunAnswer) -> dg.Failure:
         metadata=metadata_of(answer.verdict, answer.reason, ()),
         allow_retries=answer.holder is not None or answer.verdict is Verdict.UNKNOWN,
     )
-
-
-def metadata_of(
-    verdict: Verdict, reason: str, requirements: tuple[RequirementAnswer, ...]
-) -> dict[str, dg.MetadataValue]:
-    """What a gate was asked and found, for Dagster's web page."""
-    shown: dict[str, dg.MetadataValue] = {
-        "verdict": dg.MetadataValue.text(verdict.value),
-        "reason": dg.MetadataValue.text(reason),
-    }
-    if requirements:
-        shown["requirements"] = dg.MetadataValue.table(
-            [dg.TableRecord(_row(each)) for each in requirements],
-            schema=dg.TableSchema([dg.TableColumn(name) for name in COLUMNS]),
-        )
-    return shown
-
-
-COLUMNS = ("task", "batch", "verdict", "satisfied_by", "newest_run")
-
-
-def _row(answer: RequirementAnswer) -> dict[str, str]:
-    return {
-        "task": answer.task,
-        "batch": ", ".join(f"{name}={text}" for name, text in sorted(answer.batch.items())),
-        "verdict": answer.verdict.value,
-        "satisfied_by": answer.satisfied_by or "",
-        "newest_run": answer.newest_run or "",
-    }

@@ -255,8 +255,8 @@ def test_what_is_older_than_asked_for_is_left_alone(tick: Tick, store: ReceiptSt
 def test_the_memory_has_a_limit_and_nothing_is_reported_twice_for_it(
     tick: Tick, store: ReceiptStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ubunye_dagster.reported.REMEMBERED", 3)
-    monkeypatch.setattr("ubunye_dagster.reported.REMEMBERED_OF_A_TASK", 3)
+    monkeypatch.setattr("ubunye_dagster.catalog.cursor.REMEMBERED", 3)
+    monkeypatch.setattr("ubunye_dagster.catalog.cursor.REMEMBERED_OF_A_TASK", 3)
     for number in range(8):
         store.save(a_receipt(run_id=f"r{number}", ago=(20 - number) * HOUR))
     first = tick()
@@ -272,7 +272,7 @@ def test_a_tick_without_time_begins_the_next_time_where_it_stopped(
 ) -> None:
     store.save(a_receipt(run_id="r1"))
     store.save(a_receipt(run_id="r2", task=SEND))
-    monkeypatch.setattr("ubunye_dagster.catalog.TICK_SECONDS", -1.0)
+    monkeypatch.setattr("ubunye_dagster.catalog.sensor.TICK_SECONDS", -1.0)
     first = tick()
     assert told(first) == [("Materialization", "r1", None)]
     assert f"the next tick begins at {SEND}" in first.skip_message

@@ -14,8 +14,8 @@ import pytest
 from tests.dagster.conftest import Put
 from ubunye_core import ConfigError, ReceiptStore, Requirement, Run, Status, Verdict
 from ubunye_dagster import ReceiptStoreResource, gated, partition_format, recorded
-from ubunye_dagster.asking import ask
-from ubunye_dagster.batches import PartitionBatch
+from ubunye_dagster.partitions.batches import PartitionBatch
+from ubunye_dagster.upstreams import wait_for_upstreams
 
 UPSTREAM, TASK = "pay/monthly/calc", "pay/monthly/send"
 MONTHLY = dg.MonthlyPartitionsDefinition("2026-01-01", end_offset=24)
@@ -233,8 +233,8 @@ def test_a_plain_no_for_one_partition_of_a_range_outweighs_a_doubt_about_another
     put(run_id="r2", started_at=future, month="2026-10")
     doubtful, unmet = (PartitionBatch({"month": month}) for month in ("2026-10", "2026-11"))
     requires = [Requirement(UPSTREAM)]
-    assert ask(requires, [doubtful], store=store).verdict is Verdict.UNKNOWN
+    assert wait_for_upstreams(requires, [doubtful], store=store).verdict is Verdict.UNKNOWN
     for batches in ([doubtful, unmet], [unmet, doubtful]):
-        answer = ask(requires, batches, store=store)
+        answer = wait_for_upstreams(requires, batches, store=store)
         assert answer.verdict is Verdict.FAIL
         assert answer.reason.startswith("2 of 2 partitions may not run.")

@@ -32,7 +32,7 @@ from ubunye_dagster import (
     define_gated_job,
     partition_format,
 )
-from ubunye_dagster.asked import question_of
+from ubunye_dagster.checks.definition import question_of
 
 CALC = "pay/monthly/calc"
 KEY = dg.AssetKey(["pay", "monthly", "calc"])
@@ -306,7 +306,7 @@ def test_runs_that_name_no_batch_are_held_against_the_run_before(
 def test_the_batch_before_is_found_behind_any_number_of_reruns(
     run: Run, wrote: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ubunye_dagster.successes.LOOKED_AT", 2)
+    monkeypatch.setattr("ubunye_dagster.checks.successes.LOOKED_AT", 2)
     wrote("r0", A, month="2026-09")
     for number in range(1, 5):
         wrote(f"r{number}", A, day=number)

@@ -10,7 +10,7 @@ import pytest
 
 from ubunye_core import Action, PlannedWindow, WindowState
 from ubunye_dagster import partition_format, schedule_of_partitions
-from ubunye_dagster.partitions import key_of_window
+from ubunye_dagster.partitions.schedules import key_of_window
 
 ZONES = ("UTC", "Europe/London", "America/Chicago", "Australia/Lord_Howe", "Asia/Jakarta")
 LIMITS = {"start_date": datetime(2024, 1, 30, 12), "end_date": datetime(2024, 12, 2)}  # noqa: DTZ001

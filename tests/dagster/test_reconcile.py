@@ -32,13 +32,8 @@ from ubunye_core import (
     job_health,
     record_run,
 )
-from ubunye_dagster import (
-    ReceiptStoreResource,
-    compat,
-    partition_key,
-    reconcile,
-    recorded,
-)
+from ubunye_dagster import ReceiptStoreResource, compat, partition_key, recorded
+from ubunye_dagster.sensors import reconcile
 
 
 def test_a_run_that_failed_without_a_word_is_interrupted_when_dagster_says_it_ended(

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ubunye_dagster.receipt_events import RECEIPT
+from ubunye_dagster.tags import RECEIPT
 
 REPOSITORY = "__repository__"
 FINISHED = ("SUCCESS", "FAILURE", "CANCELED")

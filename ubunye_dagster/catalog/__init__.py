@@ -1,0 +1,1 @@
+"""Receipts in Dagster's catalog: the assets of tasks, and what happened to them."""

@@ -1,0 +1,1 @@
+"""Asset checks that ask about receipts."""

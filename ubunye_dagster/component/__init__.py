@@ -1,0 +1,1 @@
+"""Gates, checks and sensors from YAML: a component of Dagster."""

@@ -1,0 +1,1 @@
+"""What a partition is to receipts: its variables, its batch, its window."""

@@ -1,0 +1,1 @@
+"""``@recorded``: the receipts of what Dagster runs."""
