@@ -38,6 +38,18 @@ class InvalidNameError(ConfigError):
         )
 
 
+class NoParenthesesError(ConfigError):
+    """A decorator was given the function below it, where what it needs is to be named."""
+
+    def __init__(self, function: object) -> None:
+        self.function = function
+        name = getattr(function, "__name__", type(function).__name__)
+        super().__init__(
+            f"The decorator of {name} is written without its parentheses, and names no task.",
+            hint="Write them behind the decorator, with the task: ('pay/monthly/calc').",
+        )
+
+
 class UnknownStoreError(ConfigError):
     """No store is known for the scheme of a URL."""
 

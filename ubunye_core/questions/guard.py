@@ -13,6 +13,7 @@ from ubunye_core.masking import masked_variables
 from ubunye_core.names import check_task
 from ubunye_core.questions.answer import MEND, Moment, Verdict, named, unavailable, view
 from ubunye_core.questions.policy import LEASE
+from ubunye_core.questions.tasks import if_it_never_ran
 from ubunye_core.receipt import Receipt, Status, Window
 from ubunye_core.stores.capabilities import GivesClaims
 from ubunye_core.stores.claims import Claim, ClaimKey, Held
@@ -77,7 +78,8 @@ def may_run(
 ) -> RunAnswer:
     """Whether a batch of a task may be run now: it is not finished, and nobody runs it.
 
-    It only looks: two that ask at once are both told yes. ``claim`` takes the right to run.
+    It only looks: two that ask at once are both told yes. ``claim`` takes the right to run. A task
+    that has never run may run; the reason then says that, and which tasks have names like it.
 
     Args:
         task: The task.
@@ -109,7 +111,11 @@ def may_run(
         return _unavailable(key, opened, error, moment)
     if held is not None:
         return _is_held(key, held, moment)
-    return _unless_refused(key, opened, moment, rerun, order)
+    answer = _unless_refused(key, opened, moment, rerun, order)
+    if answer.verdict is not Verdict.PASS:
+        return answer
+    # The first run of a task may run, and so may one whose name is misspelt.
+    return replace(answer, reason=f"{answer.reason}{if_it_never_ran(task, opened)}")
 
 
 def claim(

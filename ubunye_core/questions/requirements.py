@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
 
 from ubunye_core.batch import text_of
-from ubunye_core.errors import ConfigError
+from ubunye_core.errors import ConfigError, NoParenthesesError
 from ubunye_core.masking import is_secret_name
 from ubunye_core.names import check_task_or_pattern
 from ubunye_core.times import duration
@@ -111,7 +111,7 @@ class Requirement:
         if isinstance(given, str):
             return cls(given)
         if not isinstance(given, Mapping):
-            raise ConfigError(f"{given!r} is not a requirement.", hint="Name a task.")
+            raise _no_requirement(given)
         unknown = [str(key) for key in given if key not in KEYS]
         if unknown:
             raise ConfigError(
@@ -158,13 +158,19 @@ def requirements_of(
     if isinstance(given, Requirement | str | Mapping):
         given = [given]
     if not isinstance(given, Iterable):
-        raise ConfigError(f"{given!r} is not a requirement.", hint="Name a task.")
+        raise _no_requirement(given)
     found = tuple(Requirement.of(each) for each in given)
     if not found:
         raise ConfigError(
             "Nothing is required, so this gate would always be open.", hint="Name a task."
         )
     return found
+
+
+def _no_requirement(given: object) -> ConfigError:
+    if callable(given):
+        return NoParenthesesError(given)
+    return ConfigError(f"{given!r} is not a requirement.", hint="Name a task.")
 
 
 def _variables(task: str, given: object) -> tuple[str, ...] | dict[str, str] | None:

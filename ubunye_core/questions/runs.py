@@ -8,7 +8,7 @@ from ubunye_core.errors import (
     ReceiptNotFoundError,
 )
 from ubunye_core.names import check_run_id
-from ubunye_core.questions.tasks import known_tasks
+from ubunye_core.questions.tasks import if_it_never_ran, known_tasks
 from ubunye_core.receipt import Receipt
 from ubunye_core.stores.protocol import ReceiptStore
 
@@ -31,7 +31,7 @@ def find_run(run_id: str, *, store: ReceiptStore, task: str | None = None) -> Re
     """
     check_run_id(run_id)
     if task is not None:
-        return store.load(task, run_id)
+        return _of_task(task, run_id, store)
     fitting: list[Receipt] = []
     doubtful: list[BadReceiptError] = []
     several: list[str] = []
@@ -56,6 +56,14 @@ def find_run(run_id: str, *, store: ReceiptStore, task: str | None = None) -> Re
     if doubtful:
         raise doubtful[0]
     return fitting[0]
+
+
+def _of_task(task: str, run_id: str, store: ReceiptStore) -> Receipt:
+    try:
+        return store.load(task, run_id)
+    except ReceiptNotFoundError as error:
+        hint = if_it_never_ran(task, store).strip()
+        raise ReceiptNotFoundError(str(error), hint=hint or None) from error
 
 
 def _tasks(store: ReceiptStore) -> list[str]:

@@ -24,6 +24,7 @@ from ubunye_core.questions.conflicts import (
 from ubunye_core.questions.observed import USUAL, Busy, observe
 from ubunye_core.questions.stats import MOST_DAYS
 from ubunye_core.questions.tally import percentile
+from ubunye_core.questions.tasks import if_it_never_ran
 from ubunye_core.schedules.clocks import time_of_day, zone_named
 from ubunye_core.schedules.maintenance import Maintenance
 from ubunye_core.stores.protocol import Unreadable
@@ -292,7 +293,8 @@ def _look(
     elif unseen or not seen.busy:
         whose = " and ".join(unseen) or "any task"
         doubt = (
-            f"no run of {whose} is on record in {count(days, 'day')}. "
+            f"no run of {whose} is on record in {count(days, 'day')}."
+            f"{''.join(if_it_never_ran(each, opened) for each in unseen)} "
             "Try: another store, other names, or more days."
         )
     usual = percentile(sorted(own), USUAL) if own else UNLESS_TOLD

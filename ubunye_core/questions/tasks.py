@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ubunye_core.errors import ConfigError
+from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task_or_pattern, fits, is_pattern, near
 from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.stores.url import StoreLike, store_of
@@ -89,3 +89,15 @@ def never_ran(name: str, store: ReceiptStore) -> str:
     if newest or newest.unreadable:
         return ""
     return f"{name} has never run, as far as the store knows.{did_you_mean(name, store)}"
+
+
+def if_it_never_ran(name: str, store: ReceiptStore) -> str:
+    """``never_ran`` with a space before it, for the end of an answer that stands without it.
+
+    Empty, too, where the store cannot tell.
+    """
+    try:
+        said = never_ran(name, store)
+    except (ConfigError, StoreUnavailableError):
+        return ""
+    return f" {said}" if said else ""

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Literal, TypeVar, Unpack
 
 from ubunye_core.batch import texts_of
-from ubunye_core.errors import ConfigError, ReceiptConflictError, UbunyeError
+from ubunye_core.errors import ConfigError, NoParenthesesError, ReceiptConflictError, UbunyeError
 from ubunye_core.masking import error_text, secrets_of
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.questions.requirements import RequirementLike, requirements_of
@@ -123,6 +123,8 @@ def record_run(
     Raises:
         ConfigError: a name or value is wrong, or no store is named.
     """
+    if callable(task):
+        raise NoParenthesesError(task)
     if record_errors not in ("message", "type"):
         raise ConfigError(
             f"{record_errors!r} is no way to record errors.", hint="Say 'message' or 'type'."

@@ -110,6 +110,9 @@ def test_tasks_days_and_the_asker_narrow_what_counts(ask, classic):
     later = ("--time-zone", "Asia/Jakarta", "--now", "2026-10-20T00:00:00Z")
     assert ask("calendar", "00:00", *later, "--days", "30").code == 1
     assert ask("calendar", "00:00", *later, "--days", "2").code == 3
+    misspelt = ask("calendar", "02:00", *bare, "--task", "sales/in/oders")
+    assert misspelt.code == 3
+    assert "sales/in/oders has never run, as far as the store knows. Did you mean" in misspelt.out
 
 
 @pytest.mark.parametrize("words", [("02:00",), ("--suggest",), ("02:00", "--suggest")])

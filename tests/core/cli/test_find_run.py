@@ -54,6 +54,10 @@ def test_a_run_is_found_in_any_task_of_any_store(memory, kind):
     assert find_run("abc-2", store=store).run_id == "abc-2"
     with pytest.raises(ReceiptNotFoundError):
         find_run("zzz", store=store)
+    with pytest.raises(ReceiptNotFoundError, match="pay/monthly/clac has never run, as far as"):
+        find_run("abc-1", store=store, task="pay/monthly/clac")
+    with pytest.raises(ReceiptNotFoundError, match=r"no run 'zzz' of pay/monthly/calc\.$"):
+        find_run("zzz", store=store, task="pay/monthly/calc")
 
 
 def test_a_whole_id_wins_over_a_beginning(memory):

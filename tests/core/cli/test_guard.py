@@ -16,7 +16,16 @@ OCTOBER = ("--var", "month=2026-10")
 
 def test_a_batch_that_nobody_ran_may_run(ask, store, keep):
     keep("success", variables={"month": "2026-09"})
-    assert ask("may-run", CALC, *OCTOBER).code == 0
+    answer = ask("may-run", CALC, *OCTOBER)
+    assert (answer.code, answer.out) == (0, f"PASS  {CALC} may run for month=2026-10.\n")
+
+
+def test_a_task_that_never_ran_may_run_and_names_like_it_are_told(ask, keep):
+    keep("success")
+    answer = ask("may-run", "pay/monthly/clac", *OCTOBER)
+    assert answer.code == 0
+    assert f"has never run, as far as the store knows. Did you mean {CALC}?" in answer.out
+    assert "Did you mean" not in ask("may-run", "stock/daily/count").out
 
 
 def test_a_finished_batch_may_run_only_again(ask, keep):

@@ -16,6 +16,7 @@ from ubunye_core import (
     job_health,
     record_run,
     require,
+    requirements_of,
     wait_for_upstream,
 )
 from ubunye_core.stores import FileStore, MemoryStore
@@ -67,6 +68,9 @@ def test_a_question_without_a_store_asks_the_one_of_the_environment(
 def test_what_is_no_requirement_is_said_to_be_none(store: MemoryStore) -> None:
     with pytest.raises(ConfigError, match="None is not a requirement"):
         check_upstream(None, variables=OCTOBER, store=store)  # type: ignore[arg-type]
+    for given in (check_upstream, [check_upstream]):  # what a gate gets as a decorator that is bare
+        with pytest.raises(ConfigError, match="check_upstream is written without its parentheses"):
+            requirements_of(given)  # type: ignore[arg-type]
 
 
 def test_an_unknown_upstream_is_not_taken_for_the_task_that_asks(store: MemoryStore) -> None:

@@ -32,6 +32,14 @@ def test_a_function_is_recorded_at_each_call(store: MemoryStore) -> None:
     assert found[0].code_hash == code_hash(__file__)
 
 
+def test_a_decorator_without_parentheses_says_what_to_write() -> None:
+    with pytest.raises(ConfigError, match=r"calc is written without .*\('pay/monthly/calc'\)"):
+
+        @record_run  # type: ignore[arg-type]
+        def calc() -> None:
+            pass
+
+
 def test_variables_may_come_from_the_call(store: MemoryStore, only: Only) -> None:
     @record_run(
         TASK, variables=lambda month, region="eu": {"month": month, "r": region}, store=store
