@@ -176,7 +176,7 @@ class Schedule:
     def in_columns(self, since: datetime, until: datetime) -> ScheduledWindows:
         """``due_between``, for many windows of which few are looked at by themselves."""
         since, until = as_utc(since), as_utc(until)
-        windows = self._due(since, until)
+        windows = ScheduledWindows.of(self._due(since, until, most=MOST_WINDOWS + 1))
         if len(windows) > MOST_WINDOWS:
             raise ConfigError(
                 f"More than {MOST_WINDOWS:,} windows are due from {to_the_second(since)} to "
@@ -185,11 +185,13 @@ class Schedule:
             )
         return windows
 
-    def _due(self, since: datetime, until: datetime) -> ScheduledWindows:
-        """The windows that are due in a period; not many more than anybody looks at."""
+    def _due(
+        self, since: datetime, until: datetime, most: int | None = None
+    ) -> Iterable[ScheduledWindow]:
+        """The windows that are due in a period, or the first of them."""
         if self.window is Period.TICK:
-            return ScheduledWindows.of(islice(self._ticks(since, until), MOST_WINDOWS + 1))
-        return self._periods(since, until, since, most=MOST_WINDOWS + 1)
+            return islice(self._ticks(since, until), most)
+        return self._periods(since, until, since, most)
 
     def _covering(self, since: datetime, until: datetime) -> Iterable[ScheduledWindow]:
         """The windows inside a period, and some around it."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ubunye_core import ConfigError
-from ubunye_core.schedules import Calendar, Of, Period, Schedule
+from ubunye_core.schedules import Calendar, Of, Period, Schedule, schedule
 
 ZONES = (
     "America/Chicago", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia",
@@ -172,6 +172,19 @@ def test_a_window_is_excluded_when_all_its_days_are() -> None:
     ]  # fmt: skip
     weekly = Schedule(cron="0 2 * * 1", window="week", calendar=calendar)
     assert all(w.excluded is None for w in weekly.windows(utc(2026, 10, 1), utc(2026, 11, 1)))
+
+
+@pytest.mark.parametrize("window", ["tick", "hour"])
+def test_what_is_due_next_is_found_behind_more_windows_than_anybody_looks_at(
+    window: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schedule, "MOST_WINDOWS", 20)
+    often = Schedule(
+        cron="0 * * * *", window=window, calendar=Calendar(business_days=frozenset([0]))
+    )
+    with pytest.raises(ConfigError, match="More than 20 windows are due"):
+        often.due_between(utc(2026, 10, 13), utc(2026, 10, 14))
+    assert often.next_due(utc(2026, 10, 13, 4)) == utc(2026, 10, 19, 1)
 
 
 @pytest.mark.parametrize(

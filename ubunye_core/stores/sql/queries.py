@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.sql.operators import custom_op
 
 from ubunye_core.receipt import Status
 from ubunye_core.stores.sql.database import Dialect
@@ -319,12 +320,12 @@ class Queries:
             return self._union(known, told.where(receipts.status.is_(None)))
         short = self._told(sa.literal_column(SIZE, sa.BigInteger), sa.null())
         whole = self._told(size, document)
-        others = whole.where(receipts.started_at + sa.literal_column("0") >= since)
+        others = whole.where(_unindexed(receipts.started_at) >= since)
         return self._union(
             short.where(success, receipts.started_at >= since, receipts.started_at <= until),
             whole.where(success, receipts.started_at >= since, receipts.started_at > until),
             # Every other status, as two ranges of the index of statuses: so few are left that an
-            # index of starts, which the sum keeps it from, would read far more.
+            # index of starts would read far more.
             others.where(receipts.status < _is(Status.SUCCESS)),
             others.where(receipts.status > _is(Status.SUCCESS)),
             whole.where(receipts.status.is_(None)),
@@ -370,6 +371,11 @@ def _bound(column: Any, name: str) -> sa.BindParameter[Any]:
 def _is(status: Status) -> sa.ColumnElement[str]:
     """A status, written out: an index of one status only is used where the statement shows it."""
     return sa.literal_column(f"'{status.value}'", sa.Text)
+
+
+def _unindexed(column: Any) -> sa.ColumnElement[Any]:
+    """A column by which SQLite uses no index. The sign changes no value, not even a text."""
+    return sa.UnaryExpression(column, operator=custom_op("+"), type_=column.type)
 
 
 def stored(row: Any) -> Stored:

@@ -24,6 +24,8 @@ SEALED = (
 
 MOST_PAIRS = 16
 """So many variables are looked for in the index."""
+_KINDS: Mapping[type, int] = {str: 1, bytes: 2}
+"""SQLite sorts texts after all numbers, and bytes after all texts."""
 
 
 micros, moment_of = microseconds, instant_of
@@ -120,6 +122,11 @@ class Stored:
         """Its place among all rows; only for rows that say when their run started."""
         return (self.started_at or 0, self.run_id, self.task)
 
+    @property
+    def place(self) -> tuple[int, int, str, str]:
+        """Its place also where somebody wrote a start that is no number, which SQLite keeps."""
+        return (_KINDS.get(type(self.started_at), 0), *self.order)
+
     def receipt(self, url: str) -> Receipt:
         """The receipt that it holds.
 
@@ -154,7 +161,7 @@ class Stored:
             return shown
         try:
             return moment_of(self.started_at)
-        except OverflowError:
+        except (OverflowError, TypeError):
             return None
 
 

@@ -143,7 +143,7 @@ class Searching:
         while True:
             found = self._queries.page(wanted, after, size).stored(self._connection)
             page = [row for row in found if row.status is not None]
-            page.sort(key=lambda row: row.order, reverse=True)
+            page.sort(key=lambda row: row.place, reverse=True)
             yield from (row for row in found if row.status is None)
             yield from page
             if len(page) < size or size == 0:
@@ -163,7 +163,7 @@ class Searching:
         found = self._queries.page(wanted, None, FEW).stored(self._connection)
         page = sorted(
             (row for row in found if row.status is not None),
-            key=lambda row: row.order,
+            key=lambda row: row.place,
             reverse=True,
         )
         successes = [row for row in page if row.status == Status.SUCCESS]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from tests.core.stores.sql.stores import change, execute, place, receipts_of
+from tests.core.stores.sql.stores import change, execute, made, place, receipts_of
 from ubunye_core.codec import encode
 from ubunye_core.errors import BadReceiptError, ReceiptConflictError
 from ubunye_core.receipt import Orchestrator, Status, Window
@@ -57,6 +57,23 @@ def test_a_row_whose_columns_are_not_those_of_its_document_is_unreadable(
     told = store.summaries(A_TASK, EVER)
     assert not told.successes
     assert counts(told.others) == (0, 1)
+
+
+@pytest.mark.parametrize("status", ["success", "error", "running"])
+@pytest.mark.parametrize("start", ["2026-10-15", b"\xff", 1e300], ids=["text", "bytes", "huge"])
+def test_a_start_that_is_no_number_is_unreadable(
+    sqlite_url: str, status: str, start: object
+) -> None:
+    store = made(sqlite_url)
+    store.save(a_receipt(run_id="good"))
+    store.save(a_receipt(run_id="bad", status=Status(status)))
+    execute(store, sa.text("UPDATE ubunye_receipts SET started_at = :start WHERE run_id = 'bad'")
+            .bindparams(start=start))  # fmt: skip
+    told = store.summaries(A_TASK, EVER)
+    assert len(told.successes) == 1
+    for found in (told.others, store.list_runs(A_TASK), store.search(A_TASK, since=at(-60))):
+        assert [bad.started_at for bad in found.unreadable] == [None]
+    store.close()
 
 
 @pytest.mark.parametrize("number", [1, 25])
