@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ubunye_dagster import compat
+from ubunye_dagster.compat.library import register_library
 
 if TYPE_CHECKING:
     from ubunye_dagster.catalog.sensor import build_receipt_catalog_sensor
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ubunye_dagster.sensors.reconcile import build_reconcile_sensor
     from ubunye_dagster.sensors.upstream import build_upstream_receipt_sensor
 
-compat.register_library()
+register_library()
 
 _LATER = {
     "ubunye_dagster.catalog.sensor": ("build_receipt_catalog_sensor",),

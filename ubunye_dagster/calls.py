@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, aclosing, contextmanager
 from typing import Any, TypeVar, cast
 
 from ubunye_core import ConfigError, ReceiptStore, open_store
-from ubunye_dagster import compat
+from ubunye_dagster.compat.context import CONTEXT_NAMES
 from ubunye_dagster.resource import ReceiptStoreResource
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -133,7 +133,7 @@ def _check(function: object, by: str) -> None:
             hint=f"It goes below Dagster's own decorator: @asset first, then @{by}.",
         )
     first = next(iter(inspect.signature(function).parameters), None)
-    if first not in compat.CONTEXT_NAMES:
+    if first not in CONTEXT_NAMES:
         raise ConfigError(
             f"@{by} needs Dagster's context, and {function.__qualname__} does not ask for it.",
             hint="Let its first parameter be 'context'.",

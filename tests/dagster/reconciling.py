@@ -10,7 +10,8 @@ import dagster as dg
 import pytest
 
 from ubunye_core import Orchestrator, Receipt, ReceiptStore, Status
-from ubunye_dagster import ReceiptStoreResource, build_reconcile_sensor, compat, recorded
+from ubunye_dagster import ReceiptStoreResource, build_reconcile_sensor, recorded
+from ubunye_dagster.compat.runs import instance_id
 
 TASK = "pay/monthly/calc"
 Tick = Callable[..., Any]
@@ -87,7 +88,7 @@ def deleted(instance: dg.DagsterInstance, store: ReceiptStore) -> Deleted:
     """A receipt of a run that Dagster does not know any more."""
 
     def put_receipt(run_id: str, ago: timedelta, **ids: str | None) -> Receipt:
-        of = {"instance": compat.instance_id(instance), "run_id": f"of {run_id}", **ids}
+        of = {"instance": instance_id(instance), "run_id": f"of {run_id}", **ids}
         known = {name: text for name, text in of.items() if text is not None}
         receipt = Receipt(
             task=TASK,

@@ -32,7 +32,8 @@ from ubunye_core import (
     job_health,
     record_run,
 )
-from ubunye_dagster import ReceiptStoreResource, compat, partition_key, recorded
+from ubunye_dagster import ReceiptStoreResource, partition_key, recorded
+from ubunye_dagster.compat.runs import Ended, instance_id
 from ubunye_dagster.sensors import reconcile
 
 
@@ -152,7 +153,7 @@ def test_an_end_is_never_before_the_last_sign_of_life_nor_in_the_future(
     running = Receipt(
         task=TASK, run_id="r1", status=Status.RUNNING, started_at=start, heartbeat_at=after(1)
     )
-    said = compat.Ended("it is over", None if told is None else after(told))
+    said = Ended("it is over", None if told is None else after(told))
     ended = reconcile._interrupted(running, said, now=after(3))
     assert ended.ended_at == after(ends)
     assert ended.duration_sec == 60 * ends
@@ -313,9 +314,9 @@ def test_a_receipt_says_of_which_dagster_its_run_is(
 ) -> None:
     scheduler = dies().orchestrator
     assert scheduler is not None
-    assert scheduler.ids["instance"] == compat.instance_id(instance)
+    assert scheduler.ids["instance"] == instance_id(instance)
     with dg.DagsterInstance.ephemeral() as another:
-        assert compat.instance_id(another) != compat.instance_id(instance)
+        assert instance_id(another) != instance_id(instance)
 
 
 def test_what_did_not_run_in_dagster_is_left_alone(

@@ -9,7 +9,7 @@ from typing import Any, Final
 import dagster as dg
 
 from ubunye_core import Receipt
-from ubunye_dagster import compat
+from ubunye_dagster.compat.keys import is_before_the_first, is_known_key, keys_of_period
 from ubunye_dagster.names import Key, asset_key_of
 from ubunye_dagster.partitions.keys import KeyOf, key_by_variables
 from ubunye_dagster.partitions.variables import usual_variables
@@ -47,19 +47,19 @@ class Place:
         definition, window = self.definition, receipt.window
         if window is None or not isinstance(definition, dg.TimeWindowPartitionsDefinition):
             return ()
-        return compat.keys_of_period(definition, window.start, window.end, at_most=MOST)
+        return keys_of_period(definition, window.start, window.end, at_most=MOST)
 
     def has(self, partition: str | None, instance: Any) -> bool:
         """Whether the asset has this partition now."""
         if self.definition is None or partition is None:
             return True
-        return compat.is_known_key(self.definition, partition, instance)
+        return is_known_key(self.definition, partition, instance)
 
     def never_has(self, partition: str | None) -> bool:
         """Whether the asset will never have it: it is before the first."""
         if self.definition is None or partition is None:
             return False
-        return compat.is_before_the_first(self.definition, partition)
+        return is_before_the_first(self.definition, partition)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import Any, Literal
 import dagster as dg
 
 from ubunye_core import ConfigError
-from ubunye_dagster import compat
 from ubunye_dagster.calls import decorators_of
+from ubunye_dagster.compat.definitions import functions, is_job_of_all, selection_of
 
 
 def check_gates(
@@ -59,9 +59,9 @@ def _ungated(repository: Any, alone: bool) -> Iterator[str]:
     if not behind:
         return
     for job in sorted(repository.get_all_jobs(), key=lambda each: str(each.name)):
-        if compat.is_job_of_all(job):
+        if is_job_of_all(job):
             continue
-        assets, checks = compat.selection_of(job)
+        assets, checks = selection_of(job)
         for asset in sorted(assets & behind.keys()):
             for check in sorted(behind[asset] - checks):
                 yield (
@@ -81,7 +81,7 @@ def _behind_checks(repository: Any) -> Mapping[dg.AssetKey, set[dg.AssetCheckKey
     """The assets without ``@gated``, each with the checks of this library that are to stop it."""
     blocking: dict[dg.AssetKey, set[dg.AssetCheckKey]] = {}
     for key, definition in repository.asset_checks_defs_by_key.items():
-        is_ours = any("asset_check" in decorators_of(each) for each in compat.functions(definition))
+        is_ours = any("asset_check" in decorators_of(each) for each in functions(definition))
         if is_ours and definition.get_spec_for_check_key(key).blocking:
             blocking.setdefault(key.asset_key, set()).add(key)
     behind: dict[dg.AssetKey, set[dg.AssetCheckKey]] = {}
@@ -96,7 +96,7 @@ def _behind_checks(repository: Any) -> Mapping[dg.AssetKey, set[dg.AssetCheckKey
 
 
 def _is_gated(definition: dg.AssetsDefinition) -> bool:
-    return any("gated" in decorators_of(each) for each in compat.functions(definition))
+    return any("gated" in decorators_of(each) for each in functions(definition))
 
 
 def _shown(check: dg.AssetCheckKey) -> str:

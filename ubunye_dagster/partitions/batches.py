@@ -13,7 +13,8 @@ from typing import Any
 import dagster as dg
 
 from ubunye_core import ConfigError, Window
-from ubunye_dagster import compat
+from ubunye_dagster.compat.context import partition_keys, partitions_definition
+from ubunye_dagster.compat.keys import dimensions_of, time_window
 from ubunye_dagster.partitions.variables import Partition, PartitionText, Variables
 
 
@@ -49,13 +50,13 @@ def batches_of(context: Any, variables: Variables | None) -> tuple[PartitionBatc
 
 def partitions_of(context: Any) -> tuple[Partition, ...]:
     """The partitions that a step runs for."""
-    keys = compat.partition_keys(context)
-    definition = compat.partitions_definition(context) if keys else None
+    keys = partition_keys(context)
+    definition = partitions_definition(context) if keys else None
     return tuple(
         Partition(
             str(key),
-            compat.dimensions_of(definition, key),
-            compat.time_window(context, definition, key),
+            dimensions_of(definition, key),
+            time_window(context, definition, key),
         )
         for key in keys
     )

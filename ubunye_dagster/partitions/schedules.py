@@ -9,7 +9,7 @@ from datetime import UTC, timedelta
 import dagster as dg
 
 from ubunye_core import ConfigError, PlannedWindow, Schedule
-from ubunye_dagster import compat
+from ubunye_dagster.compat.keys import key_of_period
 from ubunye_dagster.partitions.variables import PartitionText, partition_key
 
 NOT_IN_BATCH = ("mode", "dtf")
@@ -62,7 +62,7 @@ def key_of_window(
 ) -> str | None:
     """The key of the partition that a window is; None where it is none."""
     if isinstance(definition, dg.TimeWindowPartitionsDefinition):
-        return compat.key_of_period(definition, planned.window.start, planned.window.end)
+        return key_of_period(definition, planned.window.start, planned.window.end)
     names = [each.variable for each in versions if each.variable in planned.variables]
     return planned.variables[names[0]] if names and names[0] is not None else None
 

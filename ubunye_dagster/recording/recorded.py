@@ -25,8 +25,8 @@ from ubunye_core import (
     read_policy,
     record_run,
 )
-from ubunye_dagster import compat
 from ubunye_dagster.calls import around_calls
+from ubunye_dagster.compat.context import Attempt, attempt_of
 from ubunye_dagster.partitions.batches import PartitionBatch, batches_of
 from ubunye_dagster.partitions.variables import Variables
 from ubunye_dagster.recording.ranges import EachPartition, RunOfRange
@@ -125,7 +125,7 @@ def recorded(
         @contextmanager
         def around(context: Any, opened: ReceiptStore) -> Iterator[Mapping[str, object]]:
             batches = batches_of(context, variables)
-            attempt, is_range = compat.attempt_of(context), len(batches) > 1
+            attempt, is_range = attempt_of(context), len(batches) > 1
             if is_range and guards:
                 raise ConfigError(
                     f"A run for {len(batches)} partitions of {task} cannot be guarded: a claim is "
@@ -170,7 +170,7 @@ def recorded(
     return decorate
 
 
-def _orchestrator(attempt: compat.Attempt | None, batch: PartitionBatch) -> Orchestrator | None:
+def _orchestrator(attempt: Attempt | None, batch: PartitionBatch) -> Orchestrator | None:
     if attempt is None:
         return None
     ids = {"run_id": attempt.run_id, "job": attempt.job, "step": attempt.step}
@@ -186,7 +186,7 @@ def _orchestrator(attempt: compat.Attempt | None, batch: PartitionBatch) -> Orch
     )
 
 
-def _triggered_by(attempt: compat.Attempt | None) -> TriggeredBy | None:
+def _triggered_by(attempt: Attempt | None) -> TriggeredBy | None:
     """What launched the run; None leaves it to the recorder: somebody called the function."""
     if attempt is None:
         return None
@@ -204,7 +204,7 @@ def _triggered_by(attempt: compat.Attempt | None) -> TriggeredBy | None:
 
 
 @contextmanager
-def _last_attempt_noticed(run: Run, attempt: compat.Attempt | None) -> Iterator[None]:
+def _last_attempt_noticed(run: Run, attempt: Attempt | None) -> Iterator[None]:
     """Correct how many attempts there will be, where the function itself decides that."""
     try:
         yield

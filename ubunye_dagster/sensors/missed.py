@@ -24,8 +24,10 @@ from ubunye_core import (
     open_store,
     plan_backfill,
 )
-from ubunye_dagster import compat
 from ubunye_dagster.calls import with_store
+from ubunye_dagster.compat.keys import is_known_key
+from ubunye_dagster.compat.runs import launched_by, partitions_under_way
+from ubunye_dagster.compat.target import Target, check_target
 from ubunye_dagster.partitions.schedules import key_of_window, schedule_of_partitions
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.tags import REASON, TASK, WINDOW
@@ -111,10 +113,10 @@ def build_missed_windows_sensor(
         },
         cap=cap,
         at_most=at_most,
-        target=compat.Target.of(sensor_arguments),
+        target=Target.of(sensor_arguments),
     )
     look.check()
-    compat.check_target(name, sensor_arguments)
+    check_target(name, sensor_arguments)
 
     def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
         return look.at(opened, context)
@@ -173,7 +175,7 @@ class _Look:
     """Further arguments of the plan."""
     cap: int | None
     at_most: int
-    target: compat.Target
+    target: Target
 
     def check(self) -> None:
         """Ask for a plan, of a store without receipts.
@@ -205,12 +207,12 @@ class _Look:
     def _requests(self, plan: Plan, context: dg.SensorEvaluationContext) -> _Tick:
         """What to request now, oldest first."""
         tick, instance = _Tick(), context.instance
-        in_dagster = compat.partitions_under_way(
+        in_dagster = partitions_under_way(
             instance, self.definition, self.target, context.repository_def
         )
         starts = self._known(plan, instance, tick)
         run_keys = {key: f"{key}:{len(each.runs)}" for key, each in starts.items()}
-        launched = compat.launched(instance, self.name, list(run_keys.values()))
+        launched = launched_by(instance, self.name, list(run_keys.values()))
         room, left = self._room(plan, in_dagster), 0
         for key, each in starts.items():
             run = launched.get(run_keys[key])
@@ -234,7 +236,7 @@ class _Look:
         found, lacking = {}, []
         for each in plan.starts:
             key = key_of_window(self.definition, each, self.given.versions)
-            if key is not None and compat.is_known_key(self.definition, key, instance):
+            if key is not None and is_known_key(self.definition, key, instance):
                 found[key] = each
             else:
                 lacking.append(key or each.window.name)

@@ -23,8 +23,8 @@ from ubunye_core import (
     Unreadable,
     tasks_named,
 )
-from ubunye_dagster import compat
 from ubunye_dagster.calls import with_store
+from ubunye_dagster.compat.runs import Ended, ends_of, ends_of_attempts, instance_id
 from ubunye_dagster.recording.recorded import INSTANCE
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.wording import cannot_be_read, named
@@ -214,13 +214,13 @@ class _Dagster:
     """What Dagster says of the runs of some receipts; each run is asked for once."""
 
     def __init__(self, instance: dg.DagsterInstance, receipts: Sequence[Receipt]) -> None:
-        self._instance, self._id = instance, compat.instance_id(instance)
+        self._instance, self._id = instance, instance_id(instance)
         self._steps: dict[str, set[str]] = {}
         for each in receipts:
             ids = each.ids_in("dagster")
             self._steps.setdefault(ids["run_id"], set()).add(ids.get("step", ""))
-        self._runs = compat.ends_of(instance, list(self._steps)) if self._steps else {}
-        self._attempts: dict[str, dict[tuple[str, int], compat.Ended]] = {}
+        self._runs = ends_of(instance, list(self._steps)) if self._steps else {}
+        self._attempts: dict[str, dict[tuple[str, int], Ended]] = {}
 
     def may_judge(self, receipt: Receipt) -> bool:
         """Whether a run is one of this Dagster, be it that it was deleted."""
@@ -228,21 +228,21 @@ class _Dagster:
         is_ours = self._id is not None and ids.get(INSTANCE) == self._id
         return is_ours or ids["run_id"] in self._runs
 
-    def end_of(self, receipt: Receipt) -> compat.Ended | None:
+    def end_of(self, receipt: Receipt) -> Ended | None:
         """When the attempt ended that a receipt is of; None while it goes on."""
         ids, attempts = receipt.ids_in("dagster"), receipt.orchestrator
         run_id = ids["run_id"]
         if run_id not in self._runs:
-            return compat.Ended(f"run {run_id} is deleted", None)
+            return Ended(f"run {run_id} is deleted", None)
         if run_id not in self._attempts:
-            self._attempts[run_id] = compat.ends_of_attempts(
+            self._attempts[run_id] = ends_of_attempts(
                 self._instance, run_id, sorted(self._steps[run_id])
             )
         number = attempts.attempt if attempts is not None and attempts.attempt else 1
         return self._attempts[run_id].get((ids.get("step", ""), number)) or self._runs[run_id]
 
 
-def _interrupted(receipt: Receipt, ended: compat.Ended, now: datetime) -> Receipt:
+def _interrupted(receipt: Receipt, ended: Ended, now: datetime) -> Receipt:
     """The receipt with its end. It does not end before its last sign of life, nor after now."""
     at = receipt.last_sign_of_life
     if ended.at is not None:

@@ -21,8 +21,9 @@ from ubunye_core import (
     Verdict,
     check_upstream,
 )
-from ubunye_dagster import compat
 from ubunye_dagster.calls import with_store
+from ubunye_dagster.compat.keys import is_before_the_first, is_known_key, time_window
+from ubunye_dagster.compat.target import check_target
 from ubunye_dagster.partitions.keys import KeyOf, key_by_variables
 from ubunye_dagster.partitions.variables import usual_variables
 from ubunye_dagster.resource import RESOURCE_KEY
@@ -98,7 +99,7 @@ def build_upstream_receipt_sensor(
         keys = key_of or key_by_variables(
             variables or usual_variables(partitions_def), partitions_def
         )
-    compat.check_target(name, sensor_arguments)
+    check_target(name, sensor_arguments)
     look = _Look(task, partitions_def, keys, rerun, at_most, lookback)
 
     def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
@@ -167,9 +168,9 @@ class _Look:
         unknown: dict[str, Receipt] = {}
         for receipt in found:
             key = self.key_of(receipt)
-            if key is None or compat.is_before_the_first(self.definition, key):
+            if key is None or is_before_the_first(self.definition, key):
                 continue
-            if compat.is_known_key(self.definition, key, instance):
+            if is_known_key(self.definition, key, instance):
                 newest.setdefault(key, receipt)
             else:
                 unknown[key] = receipt  # the oldest: it must be found again
@@ -229,7 +230,7 @@ class _Look:
         key, receipt = item
         if self.definition is None or key is None:
             return (receipt.started_at, "")
-        period = compat.time_window(None, self.definition, key)
+        period = time_window(None, self.definition, key)
         return (period.start if period else receipt.started_at, key)
 
     def _notes(self, found: Found, unknown: Mapping[str, Receipt], tick: _Tick) -> list[str]:
