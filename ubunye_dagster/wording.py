@@ -7,10 +7,15 @@ from collections.abc import Sequence
 from ubunye_core import Unreadable
 
 
-def named(items: Sequence[str], most: int = 5) -> str:
+def named(items: Sequence[str], most: int = 5, *, between: str = ", ") -> str:
     """The first items, and how many more there are."""
     more = f" and {len(items) - most} more" if len(items) > most else ""
-    return ", ".join(items[:most]) + more
+    return between.join(items[:most]) + more
+
+
+def no_partitions(items: Sequence[str], *, between: str = ", ") -> str:
+    """What names a partition that the definition does not have: it may be there at a later tick."""
+    return f"Not a partition (yet): {named(items, between=between)}."
 
 
 def cannot_be_read(receipts: Sequence[Unreadable], most: int = 3) -> str:

@@ -197,6 +197,15 @@ def test_an_unknown_partition_does_not_lose_the_tick(tick: Tick, put: Put) -> No
     assert "Not a partition (yet): 2031-01-01." in tick(first.cursor).skip_message
 
 
+def test_of_many_unknown_partitions_five_are_named_and_the_rest_counted(
+    tick: Tick, put: Put
+) -> None:
+    for year in range(2031, 2038):
+        put(run_id=f"r{year}", month=f"{year}-01")
+    shown = ", ".join(f"{year}-01-01" for year in range(2031, 2036))
+    assert f"Not a partition (yet): {shown} and 2 more." in tick().skip_message
+
+
 def test_a_partition_that_comes_later_is_requested_then(
     tick: Tick, put: Put, instance: dg.DagsterInstance
 ) -> None:

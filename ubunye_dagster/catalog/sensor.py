@@ -32,7 +32,7 @@ from ubunye_dagster.checks.definition import Question, question_of
 from ubunye_dagster.names import Key
 from ubunye_dagster.partitions.keys import KeyOf
 from ubunye_dagster.resource import RESOURCE_KEY
-from ubunye_dagster.wording import cannot_be_read
+from ubunye_dagster.wording import cannot_be_read, no_partitions
 
 RECEIPTS_A_TICK = 100
 TICK_SECONDS = 30.0
@@ -305,8 +305,7 @@ class _Look:
             elif here:
                 task.done.append(receipt)
         if unknown:
-            shown = "; ".join(list(unknown)[:5]) + ("; ..." if len(unknown) > 5 else "")
-            tick.notes.append(f"Not a partition (yet): {shown}.")
+            tick.notes.append(no_partitions(list(unknown), between="; "))
         if follow:
             tick.notes.append(f"{follow} more follow at the next ticks.")
 

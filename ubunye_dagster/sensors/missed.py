@@ -31,6 +31,7 @@ from ubunye_dagster.compat.target import Target, check_target
 from ubunye_dagster.partitions.schedules import key_of_window, schedule_of_partitions
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.tags import REASON, TASK, WINDOW
+from ubunye_dagster.wording import no_partitions
 
 RUNS_A_TICK = 20
 RUNS_A_WINDOW = 3
@@ -241,8 +242,7 @@ class _Look:
             else:
                 lacking.append(key or each.window.name)
         if lacking:
-            names = ", ".join(lacking[:5]) + (", ..." if len(lacking) > 5 else "")
-            tick.notes.append(f"Not a partition (yet): {names}.")
+            tick.notes.append(no_partitions(lacking))
         return found
 
     def _room(self, plan: Plan, in_dagster: frozenset[str]) -> int:

@@ -29,7 +29,7 @@ from ubunye_dagster.partitions.variables import usual_variables
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.sensors.upstream_cursor import Cursor
 from ubunye_dagster.tags import RECEIPT, UPSTREAM
-from ubunye_dagster.wording import cannot_be_read
+from ubunye_dagster.wording import cannot_be_read, no_partitions
 
 RUNS_A_TICK = 20
 TICK_SECONDS = 30.0
@@ -238,8 +238,7 @@ class _Look:
         if found.unreadable:
             notes.append(f"UNKNOWN: {cannot_be_read(found.unreadable)}")
         if unknown:
-            keys = ", ".join(sorted(unknown)[:5]) + (", ..." if len(unknown) > 5 else "")
-            notes.append(f"Not a partition (yet): {keys}.")
+            notes.append(no_partitions(sorted(unknown)))
         if len(tick.left) > len(tick.doubts):
             notes.append(f"{len(tick.left) - len(tick.doubts)} more follow at the next ticks.")
         return notes
