@@ -136,8 +136,12 @@ def read_instant_or_date(
     return instant(f"{text}T00:00:00Z" if is_date else text, what=option, forms=forms)
 
 
-def read_since(text: str | None) -> datetime | None:
+def read_since(text: str | None, *, now: datetime | None = None) -> datetime | None:
     """The instant that ``--since`` gave: itself, of a date its first, or so long before now.
+
+    Args:
+        text: What was given.
+        now: The instant that was asked for; None is the clock.
 
     Raises:
         ConfigError: it is none of these.
@@ -148,7 +152,7 @@ def read_since(text: str | None) -> datetime | None:
         ago = duration(text, what="--since")
     except ConfigError:
         return read_instant_or_date(text, "--since", forms=SINCE_FORMS)
-    return utc_now() - ago
+    return (now or utc_now()) - ago
 
 
 def check_waiting(

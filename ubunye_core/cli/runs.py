@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import click
@@ -12,6 +13,7 @@ from ubunye_core.cli import options
 from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.output import document, json_text, note, say, say_unreadable
 from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.progress import counting
 from ubunye_core.cli.receiptview import COLUMNS, line_of, show_receipt, why_of
 from ubunye_core.cli.tables import table
 from ubunye_core.codec import as_json as receipt_json
@@ -39,6 +41,7 @@ _NARROWING = (
     ),
     options.variables,
     options.since,
+    options.now,
     click.option(
         "-n",
         "--limit",
@@ -63,23 +66,30 @@ def find_runs(
     status: str | None,
     variables: Sequence[str],
     since: str | None,
+    now: str | None,
     limit: int | None,
     started_by: StartedBy | None = None,
 ) -> SearchedRuns:
-    """The newest runs that the options name.
+    """The newest runs that the options name. Somebody is told how far a long search has come.
 
     Raises:
         ConfigError: an option is wrong.
     """
-    return search_runs(
-        tasks,
-        store=place.store,
-        status=None if status is None else Status(status),
-        since=options.read_since(since),
-        batch=_comparable(options.read_variables(variables)),
-        started_by=started_by,
-        limit=limit or _FEW,
-    )
+    at = options.read_instant(now, "--now")
+    first, batch = options.read_since(since, now=at), _comparable(options.read_variables(variables))
+    reads_all = bool(started_by) or at is not None
+    with counting("Searching") if reads_all else nullcontext() as told:
+        return search_runs(
+            tasks,
+            store=place.store,
+            status=None if status is None else Status(status),
+            since=first,
+            batch=batch,
+            started_by=started_by,
+            limit=limit or _FEW,
+            now=at,
+            told=told,
+        )
 
 
 @click.command("list")
@@ -98,7 +108,9 @@ def list_runs(tasks: tuple[str, ...], place: Place, as_json: bool, **narrowing: 
     """
     newest = find_runs(tasks, place, **narrowing).found
     beside = [may_be_more(newest, narrowing["limit"]), never_seen(tasks, newest, place)]
-    return tell_runs(newest, place, reason=summary(newest), beside=beside, as_json=as_json)
+    return tell_runs(
+        newest, place, reason=summary(newest), beside=beside, as_json=as_json, now=narrowing["now"]
+    )
 
 
 def may_be_more(found: Found, limit: int | None) -> str:
@@ -120,6 +132,7 @@ def tell_runs(
     reason: str,
     beside: Iterable[str],
     as_json: bool,
+    now: str | None,
     with_reasons: bool = False,
 ) -> ExitCode:
     """Print runs, one a line or in one document; of each, if wanted, why it was started.
@@ -133,7 +146,7 @@ def tell_runs(
             verdict=None,
             exit_code=ExitCode.YES,
             reason=reason,
-            now=utc_now(),
+            now=options.read_instant(now, "--now") or utc_now(),
             store=place.shown,
             unreadable=found.unreadable,
             runs=[receipt_json(receipt) for receipt in found],

@@ -66,7 +66,13 @@ def search(
         never_seen(tasks, found, place),
     ]
     return tell_runs(
-        found, place, reason=summary(found), beside=beside, as_json=as_json, with_reasons=True
+        found,
+        place,
+        reason=summary(found),
+        beside=beside,
+        as_json=as_json,
+        now=narrowing["now"],
+        with_reasons=True,
     )
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
 
+from ubunye_core.questions.answer import Moment, view
 from ubunye_core.questions.tasks import known_tasks, tasks_named
 from ubunye_core.receipt import Receipt, Status, TriggerKind
 from ubunye_core.stores.protocol import Found, ReceiptStore, Unreadable
@@ -63,6 +64,8 @@ def search_runs(
     batch: Mapping[str, str] | None = None,
     started_by: StartedBy | None = None,
     limit: int = 20,
+    now: datetime | str | None = None,
+    told: Callable[[str, int], None] | None = None,
 ) -> SearchedRuns:
     """The newest runs that fit everything given.
 
@@ -74,23 +77,31 @@ def search_runs(
         batch: Variables as text that they have.
         started_by: Who or what started them. Every run of the tasks is read for this.
         limit: At most so many.
+        now: The instant to answer for: a run that started later is left out, one that ended later
+            was still running. Every run is read for this, too. None is the clock.
+        told: Told the task and how many runs have been read, where every run is.
 
     Raises:
         ConfigError: a name is none, or the store cannot list its tasks.
         StoreUnavailableError: the store cannot answer now.
     """
     named = _named(tasks, store)
-    by = started_by or StartedBy()
+    by, moment = started_by or StartedBy(), None if now is None else Moment.of(now)
+    tell = told or (lambda task, number: None)
+    read = 0
     receipts: list[Receipt] = []
     unreadable: dict[tuple[str, str], Unreadable] = {}
     untold = 0
     for task in named:
-        looked = (
-            _every(task, store, status, since, batch)
-            if by
-            else _of(store.search(task, status, since, batch=batch, limit=limit))
-        )
+        if moment is not None:
+            looked = _as_of(moment, _every(task, store, None, since, batch), status)
+        elif by:
+            looked = _every(task, store, status, since, batch)
+        else:
+            looked = _of(store.search(task, status, since, batch=batch, limit=limit))
         for each in looked:
+            read += 1
+            tell(task or "all tasks", read)
             if isinstance(each, Unreadable):
                 unreadable[each.where, each.why] = each
             elif by.fits(each):
@@ -125,6 +136,16 @@ def _every(
             yield each
         else:
             yield from select([each], (), status=status, batch=batch)
+
+
+def _as_of(
+    moment: Moment, runs: Iterable[Receipt | Unreadable], status: Status | None
+) -> Iterator[Receipt | Unreadable]:
+    """The runs as they stood at an instant, of those only that stood so."""
+    for each in runs:
+        seen = view([each], (), moment) if isinstance(each, Receipt) else view((), [each], moment)
+        yield from (run for run in seen.receipts if status in (None, run.status))
+        yield from seen.unreadable
 
 
 def _of(found: Found) -> Iterator[Receipt | Unreadable]:

@@ -59,6 +59,21 @@ def test_runs_are_found_by_who_started_them_and_why(ask, a_night, words, found):
     assert ids(ask("search", *words, "--json")) == [a_night[at] for at in found]
 
 
+def test_a_search_may_be_asked_for_an_instant_of_the_past(ask, a_night):
+    at = ("--now", "2026-10-31T08:59:00Z", "--json")  # clocks may differ by five minutes
+    found = json_of(ask("search", *at), 0)
+    assert [run["run_id"] for run in found["runs"]] == [a_night[at] for at in (2, 1, 0)]
+    assert [run["status"] for run in found["runs"]] == ["running", "error", "success"]
+    assert found["now"] == "2026-10-31T08:59:00Z"
+    assert ids(ask("search", *at, "--status", "running")) == [a_night[2]]
+    assert ids(ask("search", *at, "--since", "90m", "--triggered-by", "manual")) == [
+        a_night[2],
+        a_night[1],
+    ]
+    assert ids(ask("list", CALC, *at, "--since", "1m")) == []
+    assert ask("list", CALC, "--now", "lately").code == 2
+
+
 def test_each_run_has_a_line_that_says_who_and_why(ask, a_night):
     lines = ask("search", "--triggered-by", "manual").out.splitlines()
     assert lines[0].split()[-2:] == ["by", "why"]
