@@ -9,13 +9,14 @@ from itertools import groupby
 
 from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place
-from ubunye_core.cli.receiptview import COLUMNS, line_of, why_of
+from ubunye_core.cli.receiptview import COLUMNS, line_of
 from ubunye_core.cli.stats import short_length
 from ubunye_core.cli.tables import table
 from ubunye_core.counted import count
 from ubunye_core.questions.morning import Morning, MorningTask
 from ubunye_core.questions.planned import Action, PlannedWindow
 from ubunye_core.questions.stats import in_days, percent
+from ubunye_core.questions.telling import why_of
 from ubunye_core.questions.window_state import WindowAnswer, WindowState
 
 _WIDTH = 100

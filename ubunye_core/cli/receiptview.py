@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
 
 import click
 
 from ubunye_core.batch import shown
 from ubunye_core.cli.output import clean, moment, say
 from ubunye_core.cli.tables import table
-from ubunye_core.receipt import Counts, Expectation, Orchestrator, Receipt, Step, TriggeredBy
-from ubunye_core.times import LONGEST, in_iso, in_words
+from ubunye_core.questions.telling import (
+    came_through,
+    more_of,
+    period,
+    ran_on,
+    recorded_by,
+    scheduler,
+    started_by,
+    took,
+    why_of,
+)
+from ubunye_core.receipt import Expectation, Receipt, Step, TriggeredBy
+from ubunye_core.times import in_iso
 
 COLUMNS = ("run", "task", "status", "batch", "started", "took", "by")
 _STEP_COLUMNS = ("name", "rows", "data hash", "schema hash", "format", "location")
@@ -26,7 +35,7 @@ def line_of(receipt: Receipt) -> tuple[str, ...]:
         _status(receipt),
         str(receipt.batch) if receipt.batch else "-",
         moment(receipt.started_at),
-        _took(receipt) or "-",
+        took(receipt) or "-",
         _who(receipt.triggered_by) or "-",
     )
 
@@ -49,7 +58,7 @@ def show_receipt(receipt: Receipt) -> None:
     _show_table(
         "Expectations",
         ("rule", "held", "more"),
-        [(each.rule, _held(each), _more(each)) for each in receipt.expectations],
+        [(each.rule, _held(each), more_of(each)) for each in receipt.expectations],
     )
     _show_table(
         "Timings",
@@ -72,71 +81,27 @@ def _facts(receipt: Receipt) -> Iterator[tuple[str, str]]:
     yield "batch", str(receipt.batch) if receipt.batch else ""
     rest = {n: str(v) for n, v in receipt.variables.items() if n not in receipt.batch.names}
     yield "not in batch", shown(rest) if rest else ""
-    if receipt.window is not None:
-        zone = f" ({receipt.window.time_zone})" if receipt.window.time_zone else ""
-        yield "window", f"{in_iso(receipt.window.start)} to {in_iso(receipt.window.end)}{zone}"
+    yield "window", period(receipt)
     yield "started", in_iso(receipt.started_at)
     yield "ended", "" if receipt.ended_at is None else in_iso(receipt.ended_at)
-    yield "took", _took(receipt)
+    yield "took", took(receipt)
     if not receipt.status.is_final and receipt.heartbeat_at is not None:
         yield "last heartbeat", in_iso(receipt.heartbeat_at)
     yield "triggered by", _who(receipt.triggered_by)
     yield "why", why_of(receipt)
-    yield "orchestrator", _scheduler(receipt.orchestrator)
+    yield "orchestrator", scheduler(receipt.orchestrator)
     yield "link", (receipt.orchestrator.url if receipt.orchestrator else None) or ""
-    yield "rows", _counts(receipt.counts)
-    pid = f", process {receipt.pid}" if receipt.pid is not None else ""
-    yield "ran on", f"{receipt.host}{pid}" if receipt.host else ""
+    yield "rows", came_through(receipt.counts)
+    yield "ran on", ran_on(receipt)
     yield "code", receipt.code_hash or ""
     yield "config", receipt.config_hash or ""
     yield "environment", receipt.environment_hash or ""
-    recorder = receipt.recorder
-    yield "recorded by", "" if recorder is None else f"{recorder.name} {recorder.version}"
-
-
-def _took(receipt: Receipt) -> str:
-    seconds = receipt.duration_sec
-    if seconds is None and receipt.ended_at is not None:
-        seconds = (receipt.ended_at - receipt.started_at).total_seconds()
-    if seconds is None:
-        return ""
-    if seconds < 10:
-        return f"{seconds:.2g}s"
-    possible = seconds <= LONGEST.total_seconds()
-    return in_words(timedelta(seconds=seconds)) if possible else f"{seconds:.2g}s"
+    yield "recorded by", recorded_by(receipt)
 
 
 def _who(by: TriggeredBy | None) -> str:
-    if by is None:
-        return ""
-    actor = f" by {by.actor}" if by.actor else ""
-    vouched = f" ({by.asserted_by})" if by.asserted_by else ""
-    return f"{by.kind.value}{actor}{vouched}"
-
-
-def why_of(receipt: Receipt) -> str:
-    """The reason that was given for a run; nothing where none was."""
-    return (receipt.triggered_by.reason if receipt.triggered_by else None) or ""
-
-
-def _scheduler(scheduler: Orchestrator | None) -> str:
-    if scheduler is None:
-        return ""
-    text = scheduler.name
-    if scheduler.attempt is not None:
-        of = f" of {scheduler.max_attempts}" if scheduler.max_attempts is not None else ""
-        text += f", attempt {scheduler.attempt}{of}"
-    ids = ", ".join(f"{name}={value}" for name, value in scheduler.ids.items())
-    return f"{text}: {ids}" if ids else text
-
-
-def _counts(counts: Counts | None) -> str:
-    if counts is None:
-        return ""
-    said: Mapping[str, int | None] = {
-        each.name: getattr(counts, each.name) for each in fields(counts) if each.name != "extra"
-    }
-    return ", ".join(f"{number} {name}" for name, number in said.items() if number is not None)
+    vouched = f" ({by.asserted_by})" if by is not None and by.asserted_by else ""
+    return f"{started_by(by)}{vouched}"
 
 
 def _pins(receipt: Receipt) -> list[tuple[str, ...]]:
@@ -149,16 +114,6 @@ def _pins(receipt: Receipt) -> list[tuple[str, ...]]:
 
 def _held(expectation: Expectation) -> str:
     return {True: "yes", False: "no", None: "not checked"}[expectation.passed]
-
-
-def _more(expectation: Expectation) -> str:
-    said = {
-        "output": expectation.output or None,
-        "failed": expectation.failed,
-        "total": expectation.total,
-        **expectation.extra,
-    }
-    return ", ".join(f"{name}={value}" for name, value in said.items() if value is not None) or "-"
 
 
 def _show_steps(title: str, steps: Sequence[Step]) -> None:

@@ -14,7 +14,7 @@ from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.output import document, json_text, note, say, say_unreadable
 from ubunye_core.cli.place import Place, takes_store
 from ubunye_core.cli.progress import counting
-from ubunye_core.cli.receiptview import COLUMNS, line_of, show_receipt, why_of
+from ubunye_core.cli.receiptview import COLUMNS, line_of, show_receipt
 from ubunye_core.cli.tables import table
 from ubunye_core.codec import as_json as receipt_json
 from ubunye_core.counted import count
@@ -24,6 +24,7 @@ from ubunye_core.questions.runs import find_run
 from ubunye_core.questions.search import SearchedRuns, StartedBy, search_runs
 from ubunye_core.questions.symptoms import Limits
 from ubunye_core.questions.tasks import never_ran
+from ubunye_core.questions.telling import why_of
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.recording import close_run
 from ubunye_core.stores import Found

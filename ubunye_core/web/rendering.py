@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from ubunye_core.masking import masked_text
+from ubunye_core.questions import telling
 from ubunye_core.times import to_the_second
 from ubunye_core.web import shown
 from ubunye_core.web.links import Links
@@ -47,6 +48,6 @@ _ENVIRONMENT.filters |= {
     "masked": masked_text,
     "moment": _moment,
     "rows_of": shown.rows_of,
-    "started_by": shown.started_by,
-    "took": shown.took,
+    "started_by": telling.started_by,
+    "took": telling.took,
 }

@@ -7,13 +7,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 
 from ubunye_core.batch import Scalar
 from ubunye_core.codec import as_json
-from ubunye_core.receipt import Counts, Expectation, Json, Orchestrator, Receipt, Step, TriggeredBy
-from ubunye_core.times import LONGEST, in_iso, in_words
+from ubunye_core.questions.telling import (
+    came_through,
+    more_of,
+    period,
+    ran_on,
+    recorded_by,
+    scheduler,
+    started_by,
+    took,
+    why_of,
+)
+from ubunye_core.receipt import Expectation, Json, Receipt, Step, TriggeredBy
+from ubunye_core.times import in_iso, in_words
 
 MOST_ROWS = 500
 """So many inputs, outputs and the like are shown of one receipt; the JSON has all."""
@@ -82,26 +93,8 @@ def as_text(receipt: Receipt) -> str | None:
     return text if len(text) <= MOST_JSON else None
 
 
-def took(receipt: Receipt) -> str:
-    """How long a run took; empty while it runs."""
-    seconds = receipt.duration_sec
-    if seconds is None and receipt.ended_at is not None:
-        seconds = (receipt.ended_at - receipt.started_at).total_seconds()
-    if seconds is None:
-        return ""
-    possible = 10 <= seconds <= LONGEST.total_seconds()
-    return in_words(timedelta(seconds=seconds)) if possible else f"{seconds:.2g}s"
-
-
-def started_by(by: TriggeredBy | None) -> str:
-    """Who or what started a run, in short."""
-    if by is None:
-        return ""
-    return f"{by.kind.value} by {by.actor}" if by.actor else by.kind.value
-
-
 def _who(by: TriggeredBy | None) -> str:
-    """The same, and who vouches for it."""
+    """Who or what started a run, and who vouches for it."""
     vouched = f" (says {by.asserted_by})" if by is not None and by.asserted_by else ""
     return f"{started_by(by)}{vouched}"
 
@@ -111,15 +104,6 @@ def rows_of(steps: Sequence[Step]) -> str:
     counts = [step.row_count for step in steps]
     known = [count for count in counts if count is not None]
     return f"{sum(known):,}" if known and len(known) == len(counts) else ""
-
-
-def _period(receipt: Receipt) -> str:
-    """The window of a run."""
-    window = receipt.window
-    if window is None:
-        return ""
-    zone = f" ({window.time_zone})" if window.time_zone else ""
-    return f"{in_iso(window.start)} to {in_iso(window.end)}{zone}"
 
 
 def brief(text: str) -> str:
@@ -161,51 +145,29 @@ def _facts(receipt: Receipt) -> Iterator[Fact]:
     yield Fact(
         "not in batch", _texts({n: v for n, v in receipt.variables.items() if n not in batch.names})
     )
-    yield Fact("window", _period(receipt) or "none")
+    yield Fact("window", period(receipt) or "none")
     yield Fact("started", in_iso(receipt.started_at))
     yield Fact("ended", "" if receipt.ended_at is None else in_iso(receipt.ended_at))
     yield Fact("took", took(receipt))
     if not receipt.status.is_final and receipt.heartbeat_at is not None:
         yield Fact("last heartbeat", in_iso(receipt.heartbeat_at))
     yield Fact("triggered by", _who(receipt.triggered_by) or "not recorded")
-    yield Fact("why", (receipt.triggered_by.reason if receipt.triggered_by else None) or "")
-    yield Fact("rows", _counts(receipt.counts))
-    yield Fact("orchestrator", _scheduler(orchestrator))
+    yield Fact("why", why_of(receipt))
+    yield Fact("rows", came_through(receipt.counts, form=","))
+    yield Fact("orchestrator", scheduler(orchestrator))
     if orchestrator is not None and orchestrator.url:
         yield Fact("link", orchestrator.url, outside_link(orchestrator.url))
-    pid = f", process {receipt.pid}" if receipt.pid is not None else ""
-    yield Fact("ran on", f"{receipt.host}{pid}" if receipt.host else "")
+    yield Fact("ran on", ran_on(receipt))
     yield Fact("time zone", receipt.time_zone or "")
     yield Fact("code hash", receipt.code_hash or "", is_code=True)
     yield Fact("config hash", receipt.config_hash or "", is_code=True)
     yield Fact("environment hash", receipt.environment_hash or "", is_code=True)
-    recorder = receipt.recorder
-    yield Fact("recorded by", "" if recorder is None else f"{recorder.name} {recorder.version}")
+    yield Fact("recorded by", recorded_by(receipt))
 
 
 def _texts(variables: Mapping[str, Scalar]) -> str:
     """Variables in full."""
     return ", ".join(f"{name}={value}" for name, value in sorted(variables.items()))
-
-
-def _scheduler(scheduler: Orchestrator | None) -> str:
-    if scheduler is None:
-        return ""
-    text = scheduler.name
-    if scheduler.attempt is not None:
-        of = f" of {scheduler.max_attempts}" if scheduler.max_attempts is not None else ""
-        text += f", attempt {scheduler.attempt}{of}"
-    ids = ", ".join(f"{name}={value}" for name, value in scheduler.ids.items())
-    return f"{text}: {ids}" if ids else text
-
-
-def _counts(counts: Counts | None) -> str:
-    if counts is None:
-        return ""
-    said: Mapping[str, int | None] = {
-        each.name: getattr(counts, each.name) for each in fields(counts) if each.name != "extra"
-    }
-    return ", ".join(f"{number:,} {name}" for name, number in said.items() if number is not None)
 
 
 def _steps(title: str, steps: Sequence[Step]) -> Rows:
@@ -234,17 +196,7 @@ def _environment(receipt: Receipt) -> list[tuple[str, str]]:
 
 def _expectations(rules: Sequence[Expectation]) -> list[tuple[str, ...]]:
     held = {True: "yes", False: "NO", None: "not checked"}
-    return [(each.rule, held[each.passed], _more(each)) for each in rules]
-
-
-def _more(expectation: Expectation) -> str:
-    said = {
-        "output": expectation.output or None,
-        "failed": expectation.failed,
-        "total": expectation.total,
-        **expectation.extra,
-    }
-    return ", ".join(f"{name}={value}" for name, value in said.items() if value is not None) or "-"
+    return [(each.rule, held[each.passed], more_of(each)) for each in rules]
 
 
 def _unknown(receipt: Receipt) -> list[tuple[str, str]]:
