@@ -22,6 +22,7 @@ URLS = {
     "sqlite": "sqlite:///{}/receipts.db",
     "delta": "delta+file://{}/receipts",
 }
+REMOVING = ("file", "sqlite", "delta")
 KEY = ClaimKey.of(A_TASK, {"month": "2026-10"})
 CLAIM = Claim(key=KEY, run_id="run-1", token=1, lease=timedelta(minutes=15))
 ATTEMPT = Orchestrator(name="airflow", ids={"run": "s-1"}, attempt=1)
@@ -61,9 +62,14 @@ def test_a_claim_is_not_lost_because_its_store_cannot_be_reached(
     unavailable(lambda: absent.release(CLAIM), tmp_path)
 
 
+@pytest.mark.parametrize("absent", REMOVING, indirect=True)
 def test_nothing_is_made_by_a_removal(absent: Any, tmp_path: Path) -> None:
-    if hasattr(absent, "remove"):
-        unavailable(lambda: absent.remove(A_TASK, ["run-1"]), tmp_path)
+    unavailable(lambda: absent.remove(A_TASK, ["run-1"]), tmp_path)
+
+
+def test_every_store_that_removes_is_asked_to(tmp_path: Path) -> None:
+    stores = {name: open_store(url.format(tmp_path)) for name, url in URLS.items()}
+    assert {name for name, store in stores.items() if hasattr(store, "remove")} == {*REMOVING}
 
 
 def test_what_is_asked_wrongly_is_told_before_a_place_is_looked_at(absent: Any) -> None:
