@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ubunye_core import Receipt
+from ubunye_dagster.ticks import zoned
 
 REMEMBERED = 20_000
 """So many reported receipts are remembered, of all tasks together."""
@@ -75,7 +76,7 @@ class CatalogCursor:
         try:
             known = json.loads(text or "{}")
             tasks = {
-                str(task): Reported(_zoned(since), frozenset(map(str, marks)))
+                str(task): Reported(zoned(since), frozenset(map(str, marks)))
                 for task, (since, marks) in known.get("tasks", {}).items()
             }
             return cls(tasks, known.get("first"))
@@ -114,10 +115,3 @@ def mark_of(receipt: Receipt) -> str:
     """
     told = f"{receipt.run_id}\0{receipt.status}"
     return base64.urlsafe_b64encode(hashlib.sha256(told.encode()).digest()[:9]).decode()
-
-
-def _zoned(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        raise ValueError(f"{text} has no zone")
-    return moment

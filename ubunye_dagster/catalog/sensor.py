@@ -22,7 +22,6 @@ from ubunye_core import (
     duration,
     tasks_named,
 )
-from ubunye_dagster.calls import with_store
 from ubunye_dagster.catalog.cursor import CatalogCursor, Reported, room_for
 from ubunye_dagster.catalog.event_log import AssetEvents, run_of_this_dagster
 from ubunye_dagster.catalog.events import Event, event_of
@@ -32,11 +31,10 @@ from ubunye_dagster.checks.definition import Question, question_of
 from ubunye_dagster.names import Key
 from ubunye_dagster.partitions.keys import KeyOf
 from ubunye_dagster.resource import RESOURCE_KEY
+from ubunye_dagster.ticks import TICK_SECONDS, check_at_most, sensor_that_looks
 from ubunye_dagster.wording import cannot_be_read, no_partitions
 
 RECEIPTS_A_TICK = 100
-TICK_SECONDS = 30.0
-"""How long a tick goes on reading; Dagster ends one that takes a minute."""
 SINCE, LOOKBACK = timedelta(days=30), timedelta(days=2)
 OPEN_FOR = timedelta(days=14)
 """How long the end of a run that was seen running is waited for, whatever the lookback."""
@@ -104,8 +102,7 @@ def build_receipt_catalog_sensor(
     left_out = [exclude] if isinstance(exclude, str) else list(exclude)
     for each in (*named, *left_out):
         Requirement(each)  # complains of what is no task and no pattern
-    if at_most < 1:
-        raise ConfigError(f"at_most is {at_most}; it must be 1 or more.")
+    check_at_most(at_most)
     since, lookback = duration(since, what="since"), duration(lookback, what="lookback")
     if since < lookback:
         raise ConfigError(
@@ -121,11 +118,9 @@ def build_receipt_catalog_sensor(
         at_most=at_most,
     )
 
-    def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
-        return look.at(opened, context)
-
-    given = with_store(evaluate, by="sensor", resource_key=resource_key, store=store)
-    return dg.sensor(name=name, **sensor_arguments)(given)
+    return sensor_that_looks(
+        look.at, name=name, resource_key=resource_key, store=store, **sensor_arguments
+    )
 
 
 def _questions(

@@ -24,13 +24,13 @@ from ubunye_core import (
     open_store,
     plan_backfill,
 )
-from ubunye_dagster.calls import with_store
 from ubunye_dagster.compat.keys import is_known_key
 from ubunye_dagster.compat.runs import launched_by, partitions_under_way
 from ubunye_dagster.compat.target import Target, check_target
 from ubunye_dagster.partitions.schedules import key_of_window, schedule_of_partitions
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.tags import REASON, TASK, WINDOW
+from ubunye_dagster.ticks import check_at_most, sensor_that_looks
 from ubunye_dagster.wording import no_partitions
 
 RUNS_A_TICK = 20
@@ -119,11 +119,9 @@ def build_missed_windows_sensor(
     look.check()
     check_target(name, sensor_arguments)
 
-    def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
-        return look.at(opened, context)
-
-    given = with_store(evaluate, by="sensor", resource_key=resource_key, store=store)
-    return dg.sensor(name=name, **sensor_arguments)(given)
+    return sensor_that_looks(
+        look.at, name=name, resource_key=resource_key, store=store, **sensor_arguments
+    )
 
 
 def _to_catch_up(
@@ -184,8 +182,7 @@ class _Look:
         Raises:
             ConfigError: an argument is wrong.
         """
-        if self.at_most < 1:
-            raise ConfigError(f"at_most is {self.at_most}; it must be 1 or more.")
+        check_at_most(self.at_most)
         if self.asked["include"] == Include.ALL:
             raise ConfigError(
                 "A sensor that includes all would run each window again and again.",

@@ -12,7 +12,6 @@ from typing import Any
 import dagster as dg
 
 from ubunye_core import (
-    ConfigError,
     Receipt,
     ReceiptConflictError,
     ReceiptStore,
@@ -23,16 +22,14 @@ from ubunye_core import (
     Unreadable,
     tasks_named,
 )
-from ubunye_dagster.calls import with_store
 from ubunye_dagster.compat.runs import Ended, ends_of, ends_of_attempts, instance_id
 from ubunye_dagster.recording.recorded import INSTANCE
 from ubunye_dagster.resource import RESOURCE_KEY
+from ubunye_dagster.ticks import TICK_SECONDS, check_at_most, sensor_that_looks
 from ubunye_dagster.wording import cannot_be_read, named
 
 ENDED_BY = "reconcile"
 RECEIPTS_A_TICK = 200
-TICK_SECONDS = 30.0
-"""How long a tick goes on; Dagster ends one that takes a minute."""
 LOOKBACK = timedelta(days=30)
 SILENT_BEATS, SILENT_AT_LEAST = 5, timedelta(minutes=5)
 SILENT_WITHOUT_HEARTBEATS = timedelta(hours=6)
@@ -79,18 +76,15 @@ def build_reconcile_sensor(
     Raises:
         ConfigError: an argument is wrong.
     """
-    if at_most < 1:
-        raise ConfigError(f"at_most is {at_most}; it must be 1 or more.")
+    check_at_most(at_most)
     wanted = [tasks] if isinstance(tasks, str) else None if tasks is None else list(tasks)
     for each in wanted or ():
         Requirement(each)  # complains of what is no task and no pattern
     look = _Look(wanted, at_most, lookback)
 
-    def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
-        return look.at(opened, context, now=datetime.now(UTC))
-
-    given = with_store(evaluate, by="sensor", resource_key=resource_key, store=store)
-    return dg.sensor(name=name, **sensor_arguments)(given)
+    return sensor_that_looks(
+        look.at, name=name, resource_key=resource_key, store=store, **sensor_arguments
+    )
 
 
 @dataclass
@@ -134,10 +128,8 @@ class _Look:
     at_most: int
     lookback: timedelta
 
-    def at(
-        self, store: ReceiptStore, context: dg.SensorEvaluationContext, *, now: datetime
-    ) -> dg.SensorResult:
-        after = _read(context.cursor)
+    def at(self, store: ReceiptStore, context: dg.SensorEvaluationContext) -> dg.SensorResult:
+        after, now = _read(context.cursor), datetime.now(UTC)
         try:
             running, unreadable = self._running(store, now)
         except StoreUnavailableError as error:

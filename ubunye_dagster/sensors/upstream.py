@@ -11,7 +11,6 @@ from typing import Any
 import dagster as dg
 
 from ubunye_core import (
-    ConfigError,
     Found,
     Receipt,
     ReceiptStore,
@@ -21,7 +20,6 @@ from ubunye_core import (
     Verdict,
     check_upstream,
 )
-from ubunye_dagster.calls import with_store
 from ubunye_dagster.compat.keys import is_before_the_first, is_known_key, time_window
 from ubunye_dagster.compat.target import check_target
 from ubunye_dagster.partitions.keys import KeyOf, key_by_variables
@@ -29,11 +27,10 @@ from ubunye_dagster.partitions.variables import usual_variables
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.sensors.upstream_cursor import Cursor
 from ubunye_dagster.tags import RECEIPT, UPSTREAM
+from ubunye_dagster.ticks import TICK_SECONDS, check_at_most, sensor_that_looks
 from ubunye_dagster.wording import cannot_be_read, no_partitions
 
 RUNS_A_TICK = 20
-TICK_SECONDS = 30.0
-"""How long a tick goes on asking; Dagster ends one that takes a minute."""
 LOOKBACK = timedelta(days=14)
 
 
@@ -91,8 +88,7 @@ def build_upstream_receipt_sensor(
         ConfigError: an argument is wrong.
     """
     Requirement(task)
-    if at_most < 1:
-        raise ConfigError(f"at_most is {at_most}; it must be 1 or more.")
+    check_at_most(at_most)
     if partitions_def is None:
         keys: KeyOf | None = None
     else:
@@ -102,11 +98,9 @@ def build_upstream_receipt_sensor(
     check_target(name, sensor_arguments)
     look = _Look(task, partitions_def, keys, rerun, at_most, lookback)
 
-    def evaluate(context: dg.SensorEvaluationContext, opened: ReceiptStore) -> dg.SensorResult:
-        return look.at(opened, context)
-
-    given = with_store(evaluate, by="sensor", resource_key=resource_key, store=store)
-    return dg.sensor(name=name, **sensor_arguments)(given)
+    return sensor_that_looks(
+        look.at, name=name, resource_key=resource_key, store=store, **sensor_arguments
+    )
 
 
 @dataclass

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from ubunye_core import Receipt
+from ubunye_dagster.ticks import zoned
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class Cursor:
             known = json.loads(text or "{}")
             since = known.get("since")
             return cls(
-                None if since is None else _zoned(since),
-                {str(key): _zoned(start) for key, start in known.get("requested", {}).items()},
+                None if since is None else zoned(since),
+                {str(key): zoned(start) for key, start in known.get("requested", {}).items()},
             )
         except (ValueError, TypeError, AttributeError):
             return cls()
@@ -70,10 +71,3 @@ class Cursor:
             since = max(since, self.since)
         kept = {key: start for key, start in requested.items() if start >= since}
         return Cursor(since, kept)
-
-
-def _zoned(text: str) -> datetime:
-    moment = datetime.fromisoformat(text)
-    if moment.tzinfo is None:
-        raise ValueError(f"{text} has no zone")
-    return moment
