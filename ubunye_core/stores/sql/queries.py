@@ -168,11 +168,10 @@ class Queries:
         return query.order_by(*newest_first).limit(sa.bindparam("size"))
 
     def _of_status(self, status: Status | None) -> sa.Select[Any]:
-        """The rows of a status, or all."""
-        query = sa.select(*self.columns)
-        return (
-            query if status is None else query.where(self._tables.receipts.c.status == _is(status))
-        )
+        """The rows of a status, or all but those that were placed."""
+        known = self._tables.receipts.c.status
+        fits = known.is_not(None) if status is None else known == _is(status)
+        return sa.select(*self.columns).where(fits)
 
     def _of_pairs(self, wanted: Wanted) -> sa.Select[Any]:
         """The rows that have all of these variables, by the first of them."""
@@ -266,7 +265,7 @@ class Queries:
     def _of_attempt(self) -> Statement:
         receipts = self._tables.receipts.c
         here = (receipts.task == sa.bindparam("task"), receipts.attempt_key == sa.bindparam("key"))
-        return self._union(sa.select(*self.columns).where(*here), self._placed(Wanted(task="")))
+        return self._union(self._of_status(None).where(*here), self._placed(Wanted(task="")))
 
     @cached_property
     def _tasks(self) -> Statement:

@@ -119,6 +119,25 @@ def test_a_document_that_somebody_placed_is_found_by_every_question(store: SqlSt
     assert store.success_by_batch(A_TASK, OCTOBER, whole=True) is None
 
 
+def test_a_row_that_says_when_and_not_how_is_found_once_and_hides_none(store: SqlStore) -> None:
+    orchestrator = Orchestrator(name="airflow", ids={"run": "r"}, attempt=1)
+    runs = [
+        a_receipt(run_id=f"run-{n}", started_at=at(n), orchestrator=orchestrator) for n in range(4)
+    ]
+    store.save_many(runs)
+    change(store, "run-2", status=None)
+    newest_first = sorted(runs, key=lambda run: run.started_at, reverse=True)
+    for found in (
+        store.list_runs(A_TASK),
+        store.search(A_TASK, batch=OCTOBER),
+        store.search(since=at(0)),
+        store.of_attempt(A_TASK, orchestrator),
+    ):
+        assert list(found) == newest_first
+    assert list(store.list_runs(A_TASK, 3)) == newest_first[:3]
+    assert list(store.search(batch=OCTOBER, limit=3)) == newest_first[:3]
+
+
 def test_repair_draws_columns_from_documents_and_sets_damage_aside(store: SqlStore) -> None:
     placed = a_receipt(run_id="placed", started_at=at(5))
     place(store, A_TASK, "placed", encode(placed))
