@@ -13,6 +13,7 @@ from airflow.sdk import TriggerRule, exceptions
 from airflow.sdk.bases.hook import BaseHook
 from airflow.sdk.bases.sensor import BaseSensorOperator, PokeReturnValue
 from airflow.sdk.configuration import conf
+from airflow.sdk.definitions._internal.mixins import ResolveMixin
 from airflow.sdk.exceptions import (
     AirflowException,
     AirflowFailException,
@@ -40,6 +41,7 @@ __all__ = [
     "BaseSensorOperator",
     "DownstreamTasksSkipped",
     "PokeReturnValue",
+    "ResolveMixin",
     "Timetable",
     "TriggerRule",
     "conf",

@@ -11,12 +11,13 @@ from typing import Any
 from airflow.providers.standard.operators.python import PythonOperator
 from airflow.sdk.bases.decorator import DecoratedOperator, task_decorator_factory
 
+from ubunye_airflow.arguments import check_function
 from ubunye_airflow.compat import AirflowSkipException
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
 from ubunye_airflow.links import ReceiptLink
-from ubunye_airflow.recording import PolicyLike, policy_beside_dag, recorded
+from ubunye_airflow.recording import PolicyLike, check_recorded, policy_beside_dag, recorded
 from ubunye_airflow.requiring import NamesStore
-from ubunye_airflow.variables import check_receipt_task, yes_or_no
+from ubunye_airflow.variables import yes_or_no
 from ubunye_core import ConfigError
 
 PARAMETER = "run"
@@ -47,7 +48,7 @@ class ReceiptDecoratedOperator(NamesStore, DecoratedOperator, PythonOperator):
         python_callable: Callable[..., Any],
         op_args: Collection[Any],
         op_kwargs: Mapping[str, Any],
-        receipt_task: str,
+        receipt_task: str | None = None,
         variables: Mapping[str, object] | None = None,
         store: str | None = None,
         store_conn_id: str | None = DEFAULT_CONN_ID,
@@ -69,10 +70,20 @@ class ReceiptDecoratedOperator(NamesStore, DecoratedOperator, PythonOperator):
             op_kwargs=op_kwargs,
             **kwargs,
         )
-        self.receipt_task, self.variables = receipt_task, variables
+        check_recorded(
+            task=receipt_task,
+            variables=variables,
+            store=store,
+            store_conn_id=store_conn_id,
+            reason=reason,
+            guard=guard,
+            rerun=rerun,
+            policy=policy,
+        )
+        self.receipt_task: Any = receipt_task
+        self.variables = variables
         self.store, self.store_conn_id, self.reason = store, store_conn_id, reason
         self.guard, self.rerun, self.policy = guard, rerun, policy
-        check_receipt_task(receipt_task)
 
     def execute(self, context: Any) -> Any:
         """Run the function inside a recording."""
@@ -123,7 +134,11 @@ def receipt_task(
             ``store_conn_id``, ``reason`` and ``rerun``, all of them templates; ``guard`` and
             ``policy`` (relative to the DAG's file), as for ``record_airflow_run``; and those of
             ``@task``.
+
+    Raises:
+        ConfigError: an argument is wrong, as far as that can be told when the DAG is read.
     """
+    check_function(python_callable, "@task.receipt", "receipt_task")
     return task_decorator_factory(
         python_callable=python_callable,
         multiple_outputs=multiple_outputs,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, MutableMapping
+from datetime import timedelta
 from typing import Any
 
 from ubunye_core import ConfigError
@@ -39,12 +40,12 @@ def understood(kwargs: MutableMapping[str, Any]) -> dict[str, Any]:
         if given is not None and given != []:
             raise ConfigError(f"'{name}' means nothing to a gate on receipts.", hint=instead)
     allowed = kwargs.pop("allowed_states", None)
-    if allowed is not None and _words(allowed) != {"success"}:
+    if allowed is not None and _words(allowed, "allowed_states") != {"success"}:
         raise ConfigError(
             f"'allowed_states' is {allowed!r}, and only a success opens a gate.",
             hint="Leave it out; optional=True passes whatever the upstream did.",
         )
-    failed = _words(kwargs.pop("failed_states", None) or ())
+    failed = _words(kwargs.pop("failed_states", None) or (), "failed_states")
     if not failed <= _FAILED:
         raise ConfigError(
             f"'failed_states' names {min(failed - _FAILED)!r}, which is no failure of a run.",
@@ -53,8 +54,11 @@ def understood(kwargs: MutableMapping[str, Any]) -> dict[str, Any]:
     if failed - {"skipped"}:  # a run that was skipped by decision refuses in any case
         ours["on_failed"] = "fail"
     if (seconds := kwargs.pop("poll_interval", None)) is not None:
-        ours["poll"] = f"{float(seconds)}s"
-    if kwargs.pop("check_existence", None) is False:
+        ours["poll"] = _seconds(seconds)
+    existence = kwargs.pop("check_existence", None)
+    if existence not in (None, True, False):
+        raise ConfigError(f"'check_existence' is {existence!r}.", hint="Write True or False.")
+    if existence is False:
         ours["allow_unknown"] = True
     return ours
 
@@ -73,6 +77,18 @@ def agreed(name: str, given: Any, usual: Any, ours: MutableMapping[str, Any]) ->
     return other
 
 
-def _words(states: Iterable[object] | str) -> set[str]:
+def _seconds(given: Any) -> timedelta:
+    """A pause that is given as a number of seconds."""
+    try:
+        return given if isinstance(given, timedelta) else timedelta(seconds=float(given))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ConfigError(
+            f"'poll_interval' is {given!r}.", hint="Write seconds, or poll='30s'."
+        ) from error
+
+
+def _words(states: Iterable[object] | str, what: str) -> set[str]:
+    if not isinstance(states, Iterable):
+        raise ConfigError(f"'{what}' is {states!r}.", hint=f"Write a list: {what}=['success'].")
     each = [states] if isinstance(states, str) else states
     return {str(getattr(state, "value", state)) for state in each}

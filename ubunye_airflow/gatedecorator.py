@@ -11,6 +11,7 @@ from airflow.sdk.bases.decorator import (
     task_decorator_factory,
 )
 
+from ubunye_airflow.arguments import check_function
 from ubunye_airflow.compat import AirflowFailException
 from ubunye_airflow.requiring import WAYS, as_written
 from ubunye_airflow.sensors import UpstreamReceiptSensor
@@ -100,7 +101,11 @@ def gate_task(
         python_callable: The function.
         multiple_outputs: Means nothing here.
         kwargs: Those of ``UpstreamReceiptSensor``, and those of ``@task``.
+
+    Raises:
+        ConfigError: an argument is wrong, as far as that can be told when the DAG is read.
     """
+    check_function(python_callable, "@task.gate", "required_task")
     return task_decorator_factory(
         python_callable=python_callable,
         multiple_outputs=multiple_outputs,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
+from ubunye_airflow.arguments import check_store
 from ubunye_airflow.compat import AirflowNotFoundException, BaseHook, conf, hide
-from ubunye_airflow.connections import NamedStore, store_of
+from ubunye_airflow.connections import NamedStore, check_whole_path, store_of
 from ubunye_airflow.options import SECTION
 from ubunye_core import ConfigError, ReceiptStore, StoreUnavailableError, UbunyeError, open_store
 
@@ -48,31 +49,22 @@ class ReceiptStoreHook(BaseHook):
         named = self.named()
         return open_store(named.url, credentials=named.credentials)
 
-    def store_url(self) -> str:
-        """The store's URL, secrets included.
-
-        Raises:
-            ConfigError: no store is named, or the connection is wrong.
-            StoreUnavailableError: the connection cannot be looked up now.
-        """
-        return self.named().url
-
     def named(self) -> NamedStore:
         """The store's URL and the credentials beside it. Airflow is told to hide their secrets.
 
         Raises:
-            ConfigError: no store is named, or the connection is wrong.
+            ConfigError: no store is named, the connection is wrong, or the URL is a relative path.
             StoreUnavailableError: the connection cannot be looked up now.
         """
         named = self._named()
         hide(named.secrets)
+        check_whole_path(named.url)
         return named
 
     def _named(self) -> NamedStore:
-        if self.store is not None and str(self.store).strip():
-            return NamedStore(str(self.store))
+        check_store(self.store, self.store_conn_id)
         if self.store is not None:
-            raise ConfigError("The argument 'store' is empty.", hint="Give a URL, or leave it out.")
+            return NamedStore(str(self.store))
         of_connection = self._of_connection()
         if of_connection is not None:
             return of_connection

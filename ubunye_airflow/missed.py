@@ -12,7 +12,19 @@ from typing import Any
 from airflow.sdk.bases.operator import BaseOperator
 
 from ubunye_airflow.answers import plan_fields
-from ubunye_airflow.arguments import number, number_or_none, word, word_as_written
+from ubunye_airflow.arguments import (
+    check_instant_or_ago,
+    check_length,
+    check_number,
+    check_one_task,
+    check_path,
+    check_store,
+    check_text,
+    number,
+    number_or_none,
+    word,
+    word_as_written,
+)
 from ubunye_airflow.compat import AirflowException, AirflowFailException
 from ubunye_airflow.files import beside_dag
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
@@ -35,6 +47,7 @@ from ubunye_core import (
     WindowState,
     plan_backfill,
     read_task,
+    requirements_of,
 )
 
 ANSWER = "answer"
@@ -141,8 +154,21 @@ class MissedWindowsOperator(NamesStore, BaseOperator):
                 f"The operator '{self.task_id}' is given a config beside what it would read there.",
                 hint="Give config, or schedule and requires.",
             )
+        check_one_task(receipt_task, "receipt_task")
+        check_path(config, "config", such_as="receipts.yaml")
+        check_instant_or_ago(since, "since")
+        check_length(retention, "retention")
+        check_length(stuck_after, "stuck_after")
+        check_number(backfill_limit, "backfill_limit", at_least=-1)
+        check_number(recheck_days, "recheck_days", at_least=0)
+        for name, given in (("cap", cap), ("max_runs", max_runs)):
+            if given is not None:
+                check_number(given, name, at_least=1)
+        check_text(trigger_dag_id, "trigger_dag_id", such_as="sales_load")
+        check_store(store, store_conn_id)
         self.receipt_task, self.config = receipt_task, None if config is None else str(config)
-        self.schedule, self.requires = schedule, requires
+        self.schedule = None if schedule is None else _versions(schedule)
+        self.requires = requirements_of(requires) if requires else ()
         self.since, self.retention, self.stuck_after = since, retention, stuck_after
         self.include = word_as_written(Include, include, "include")
         self.catchup = word_as_written(Catchup, catchup, "catchup")
@@ -199,7 +225,7 @@ class MissedWindowsOperator(NamesStore, BaseOperator):
         return ToCatchUp(
             task=self.receipt_task,
             schedule=schedule_of_dag(self.dag) if self.schedule is None else self.schedule,
-            requires=self.requires or (),
+            requires=self.requires,
             retention=self.retention,
         )
 
@@ -234,6 +260,17 @@ class MissedWindowsOperator(NamesStore, BaseOperator):
         if self.on_missed is None:
             return word(Catchup, self.catchup, "catchup") is Catchup.NONE
         return word(OnMissed, self.on_missed, "on_missed") is OnMissed.FAIL
+
+
+def _versions(given: Schedule | Sequence[Schedule]) -> tuple[Schedule, ...]:
+    versions = (given,) if isinstance(given, Schedule) else given
+    is_some = isinstance(versions, Sequence) and len(versions) > 0
+    if not is_some or not all(isinstance(each, Schedule) for each in versions):
+        raise ConfigError(
+            f"schedule is {given!r}.",
+            hint="Give Schedule(cron=..., time_zone=...) of ubunye_core, or versions of it.",
+        )
+    return tuple(versions)
 
 
 def _is_missed(planned: PlannedWindow) -> bool:

@@ -6,16 +6,17 @@ import inspect
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from airflow.sdk.bases.operator import BaseOperator
 
+from ubunye_airflow.arguments import check_path
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
 from ubunye_airflow.links import ReceiptLink
-from ubunye_airflow.recording import PolicyLike, policy_beside_dag, recorded
+from ubunye_airflow.recording import PolicyLike, check_recorded, policy_beside_dag, recorded
 from ubunye_airflow.requiring import StoreURL
-from ubunye_airflow.variables import check_receipt_task, yes_or_no
-from ubunye_core import Run
+from ubunye_airflow.variables import yes_or_no
+from ubunye_core import ConfigError, Run
 
 _FIELDS = (
     "receipt_task",
@@ -64,17 +65,27 @@ class ReceiptMixin(BaseOperator):
         kwargs: Those of the operator.
 
     Raises:
-        ConfigError: ``receipt_task`` is no task.
+        ConfigError: an argument is wrong, as far as that can be told when the DAG is read; or
+            this is no operator's class yet.
     """
 
     receipt_store = StoreURL()
     receipt_run: Run | None = None
     """The run that is recorded, while it is."""
 
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """An operator; not the mixin alone, nor as a decorator."""
+        if cls is ReceiptMixin:
+            raise ConfigError(
+                "ReceiptMixin is neither an operator nor a decorator.",
+                hint="Write it before an operator: class RecordedBash(ReceiptMixin, BashOperator).",
+            )
+        return super().__new__(cls)
+
     def __init__(
         self,
         *,
-        receipt_task: str,
+        receipt_task: str | None = None,
         receipt_variables: Mapping[str, object] | None = None,
         receipt_store: str | None = None,
         receipt_store_conn_id: str | None = DEFAULT_CONN_ID,
@@ -86,12 +97,24 @@ class ReceiptMixin(BaseOperator):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.receipt_task, self.receipt_variables = receipt_task, receipt_variables
+        check_recorded(
+            task=receipt_task,
+            variables=receipt_variables,
+            store=receipt_store,
+            store_conn_id=receipt_store_conn_id,
+            reason=receipt_reason,
+            guard=receipt_guard,
+            rerun=receipt_rerun,
+            policy=receipt_policy,
+            prefix="receipt_",
+        )
+        check_path(receipt_code, "receipt_code", such_as="calc.py")
+        self.receipt_task: Any = receipt_task
+        self.receipt_variables = receipt_variables
         self.receipt_store, self.receipt_store_conn_id = receipt_store, receipt_store_conn_id
         self.receipt_reason, self.receipt_guard = receipt_reason, receipt_guard
         self.receipt_rerun, self.receipt_policy = receipt_rerun, receipt_policy
         self.receipt_code = receipt_code
-        check_receipt_task(receipt_task)
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Make templates of the arguments, and refuse a class that would not be recorded."""

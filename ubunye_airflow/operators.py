@@ -11,7 +11,16 @@ from typing import Any
 from airflow.sdk.bases.operator import BaseOperator
 
 from ubunye_airflow.answers import health_fields
-from ubunye_airflow.arguments import number, word, word_as_written
+from ubunye_airflow.arguments import (
+    check_length,
+    check_number,
+    check_store,
+    check_tasks,
+    comes_later,
+    number,
+    word,
+    word_as_written,
+)
 from ubunye_airflow.circumstances import window
 from ubunye_airflow.compat import AirflowException, AirflowFailException
 from ubunye_airflow.external import agreed, understood
@@ -72,6 +81,9 @@ class RequirementOperator(AsksUpstream, BaseOperator):
         asker: The task that is asked for; by default the one recorded directly behind.
         kwargs: Those of every operator, and those of ``ExternalTaskSensor`` that mean something
             here.
+
+    Raises:
+        ConfigError: an argument is wrong, as far as that can be told when the DAG is read.
     """
 
     template_fields: Sequence[str] = (
@@ -177,6 +189,9 @@ class HealthCheckOperator(NamesStore, BaseOperator):
         failure_threshold: How many runs in a row must fail to be unhealthy.
         severity: ``error`` fails; ``warn`` succeeds with a warning in the log, also when it cannot
             be told, so whoever acts on it reads ``verdict`` in the XCom.
+
+    Raises:
+        ConfigError: an argument is wrong, as far as that can be told when the DAG is read.
     """
 
     template_fields: Sequence[str] = (
@@ -203,7 +218,12 @@ class HealthCheckOperator(NamesStore, BaseOperator):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
-        self.tasks = tasks if isinstance(tasks, str) else list(tasks)
+        check_tasks(tasks, "tasks")
+        check_length(stuck_after, "stuck_after")
+        check_length(max_age, "max_age")
+        check_number(failure_threshold, "failure_threshold", at_least=1)
+        check_store(store, store_conn_id)
+        self.tasks = tasks if isinstance(tasks, str) or comes_later(tasks) else list(tasks)
         self.store, self.store_conn_id = store, store_conn_id
         self.stuck_after, self.max_age = stuck_after, max_age
         self.failure_threshold = failure_threshold

@@ -11,6 +11,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ubunye_airflow.answers import pinned
+from ubunye_airflow.arguments import (
+    check_one_task,
+    check_path,
+    check_store,
+    check_text,
+    check_true_or_false,
+    check_variables,
+    comes_later,
+)
 from ubunye_airflow.circumstances import orchestrator, triggered_by, window
 from ubunye_airflow.compat import (
     PAUSES,
@@ -24,7 +33,7 @@ from ubunye_airflow.compat import (
 )
 from ubunye_airflow.files import beside_dag
 from ubunye_airflow.hooks import DEFAULT_CONN_ID, ReceiptStoreHook
-from ubunye_airflow.variables import recorded_variables
+from ubunye_airflow.variables import recorded_variables, yes_or_no
 from ubunye_core import (
     ConfigError,
     Found,
@@ -98,6 +107,7 @@ def record_airflow_run(
     Raises:
         ConfigError: a name or value is wrong, or no store is named.
     """
+    check_path(code, "code", such_as="calc.py")
     return recorded(
         task,
         variables=variables,
@@ -159,6 +169,43 @@ def recorded(
                 raise
     except RunSkippedError as error:
         raise AirflowSkipException(str(error)) from error
+
+
+def check_recorded(
+    *,
+    task: object,
+    variables: object,
+    store: object,
+    store_conn_id: object,
+    reason: object,
+    guard: object,
+    rerun: object,
+    policy: object,
+    prefix: str = "",
+) -> None:
+    """Check the arguments of a recorded task when its DAG is read.
+
+    The names of all but ``receipt_task`` begin with ``prefix``.
+
+    Raises:
+        ConfigError: one is wrong.
+    """
+    if task is None:
+        raise ConfigError(
+            "A recorded task says no receipt_task.",
+            hint="Give it: receipt_task='usecase/package/task_name'.",
+        )
+    check_one_task(task, "receipt_task")
+    check_variables(variables, f"{prefix}variables")
+    check_store(store, store_conn_id, prefix=prefix)
+    check_text(reason, f"{prefix}reason", such_as="the bank was late")
+    check_true_or_false(guard, f"{prefix}guard")
+    if not isinstance(policy, Policy):
+        check_path(policy, f"{prefix}policy", such_as="policy.yaml")
+    if comes_later(rerun):
+        return
+    if yes_or_no(rerun, f"{prefix}rerun") and not guard and policy is None:
+        raise ConfigError(f"{prefix}rerun says how to guard.", hint=f"Give {prefix}guard=True too.")
 
 
 def hide_known_secrets(run: Run, error: BaseException) -> None:

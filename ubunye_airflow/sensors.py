@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ubunye_airflow.arguments import check_true_or_false
 from ubunye_airflow.circumstances import window
 from ubunye_airflow.compat import (
     AirflowFailException,
@@ -84,6 +85,9 @@ class UpstreamReceiptSensor(AsksUpstream, BaseSensorOperator):
 
     A retry does not wait anew: the deadline counts from the first look of the first try (from
     Airflow 3.3; before that, of each try), and a wait that ran out is not retried.
+
+    Raises:
+        ConfigError: an argument is wrong, as far as that can be told when the DAG is read.
     """
 
     template_fields: Sequence[str] = (
@@ -140,6 +144,8 @@ class UpstreamReceiptSensor(AsksUpstream, BaseSensorOperator):
         if isinstance(asked.poll, timedelta):
             kwargs.setdefault("poke_interval", asked.poll)
         super().__init__(mode=mode, **kwargs)
+        if deferrable is not None:
+            check_true_or_false(deferrable, "deferrable")
         self._usual_wait = timedelta(seconds=self.timeout)
         if deferrable is None:
             deferrable = conf.getboolean("operators", "default_deferrable", fallback=False)

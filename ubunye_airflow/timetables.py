@@ -36,6 +36,8 @@ def schedule_of_dag(
     Raises:
         ConfigError: the timetable fires by other things than a clock, or cannot be told.
     """
+    if not hasattr(dag, "timetable"):
+        raise ConfigError(f"{dag!r} is no DAG.", hint="Write: schedule_of_dag(dag, window='day').")
     table = timetable_of(dag.timetable)
     if table is None:
         raise _refused(dag, "fires by more than one clock, or by none")

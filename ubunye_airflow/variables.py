@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from ubunye_core import Batch, ConfigError, Requirement
+from ubunye_core import Batch, ConfigError
 
 log = logging.getLogger(__name__)
 NOT_IN_BATCH = ("mode", "dtf")
@@ -17,19 +17,6 @@ FOUND_NOTHING = ("", "None")
 def is_template(text: str) -> bool:
     """Whether a text is still to be filled in by Airflow."""
     return "{{" in text or "{%" in text
-
-
-def check_receipt_task(task: object) -> None:
-    """Check the name of a task that is recorded, unless it is still to be filled in by Airflow.
-
-    Raises:
-        ConfigError: it is no name of one task.
-    """
-    if not isinstance(task, str) or is_template(task):
-        return
-    if "*" in task or "?" in task:
-        raise ConfigError(f"{task!r} is a pattern; a run is of one task.")
-    Requirement(task)
 
 
 def yes_or_no(value: object, what: str) -> bool:

@@ -90,7 +90,7 @@ if TYPE_CHECKING:
     from ubunye_core.questions.windows import Windows, missed_windows, window_states
     from ubunye_core.schedules import Calendar, Of, Period, Schedule, ScheduledWindow
     from ubunye_core.schedules.maintenance import Maintenance
-    from ubunye_core.times import duration
+    from ubunye_core.times import duration, instant_or_ago
     from ubunye_core.upkeep import (
         BadLine,
         CopiedStore,
@@ -130,7 +130,7 @@ _LATER = {
     "ubunye_core.questions.windows": ("Windows", "missed_windows", "window_states"),
     "ubunye_core.schedules": ("Calendar", "Of", "Period", "Schedule", "ScheduledWindow"),
     "ubunye_core.schedules.maintenance": ("Maintenance",),
-    "ubunye_core.times": ("duration",),
+    "ubunye_core.times": ("duration", "instant_or_ago"),
     "ubunye_core.upkeep": (
         "BadLine",
         "CopiedStore",
@@ -255,6 +255,7 @@ __all__ = [
     "export_ledger",
     "fingerprint",
     "import_ledger",
+    "instant_or_ago",
     "job_health",
     "masked_url",
     "may_run",

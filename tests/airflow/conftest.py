@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -96,6 +96,16 @@ def airflow_db() -> Iterator[None]:
 
 
 RunDag = Callable[..., Ended]
+Filled = TypeVar("Filled")
+
+
+def filled_in(operator: Filled, fields: Mapping[str, Any]) -> Filled:
+    """An operator whose arguments were templates, once Airflow has filled these in."""
+    for name, value in fields.items():
+        setattr(operator, name, value)
+    return operator
+
+
 RAISED: dict[str, BaseException] = {}
 """With what each task of the DAG run has failed, for ``dag.test()`` only logs it."""
 

@@ -8,7 +8,7 @@ import pytest
 from airflow.sdk import DAG, BaseNotifier
 from airflow.sdk.exceptions import AirflowFailException
 
-from tests.airflow.conftest import CALC, Ended, RunDag, a_receipt
+from tests.airflow.conftest import CALC, Ended, RunDag, a_receipt, filled_in
 from ubunye_airflow import HealthCheckOperator
 from ubunye_core import ConfigError, ReceiptStore, Status
 
@@ -92,9 +92,9 @@ def test_a_store_that_is_down_fails_and_may_be_retried(
     ids=str,
 )
 def test_a_wrong_argument_is_not_retried(store_url: str, wrong: dict[str, Any]) -> None:
-    how = {"task_id": "health", "tasks": [CALC], "store": store_url, **wrong}
+    operator = HealthCheckOperator(task_id="health", tasks=[CALC], store=store_url)
     with pytest.raises(AirflowFailException):
-        HealthCheckOperator(**how).execute({})
+        filled_in(operator, wrong).execute({})
 
 
 class Noted(BaseNotifier):

@@ -10,6 +10,7 @@ import pytest
 
 from tests.airflow.conftest import a_receipt
 from ubunye_airflow import ReceiptStoreHook
+from ubunye_airflow.listener.store import listener_store
 from ubunye_core import ConfigError, ReceiptStore, UnknownStoreError
 
 
@@ -88,12 +89,41 @@ def test_an_empty_argument_is_an_error_and_not_the_next_place(everywhere: list[s
         ReceiptStoreHook("mine", store=" ").get_conn()
 
 
+@pytest.mark.parametrize(
+    "relative", ["receipts", "./receipts", "..", "sqlite:///receipts.db", "sqlite:///a.db?x=/y"]
+)
+def test_a_path_that_depends_on_where_a_worker_was_started_is_refused_wherever_it_is_named(
+    relative: str, monkeypatch: pytest.MonkeyPatch, airflow_db: None
+) -> None:
+    connect(monkeypatch, "mine", host=relative)
+    monkeypatch.setenv("UBUNYE_STORE", relative)
+    for hook in (ReceiptStoreHook("mine"), ReceiptStoreHook(store=relative), ReceiptStoreHook()):
+        with pytest.raises(ConfigError, match=r"is a relative path.*Write the whole path"):
+            hook.get_conn()
+        good, said = hook.test_connection()
+        assert (good, "relative path" in said) == (False, True)
+    with pytest.raises(ConfigError, match="is a relative path"):
+        listener_store()
+
+
+@pytest.mark.parametrize(
+    "whole", ["/srv/receipts", "~/receipts", "sqlite:////srv/receipts.db", "memory://receipts"]
+)
+def test_a_whole_path_is_the_same_wherever_a_worker_was_started(
+    whole: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    connect(monkeypatch, "mine", host=whole)
+    here = ReceiptStoreHook("mine").get_conn().url
+    monkeypatch.chdir(tmp_path)
+    assert ReceiptStoreHook("mine").get_conn().url == here
+
+
 def test_login_and_password_of_the_connection_go_into_the_url(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     connect(monkeypatch, "mine", host="sql://db:5432/receipts", login="me", password="p@ss/word")
     hook = ReceiptStoreHook("mine")
-    assert hook.store_url() == "sql://me:p%40ss%2Fword@db:5432/receipts"
+    assert hook.named().url == "sql://me:p%40ss%2Fword@db:5432/receipts"
     with pytest.raises(UnknownStoreError):  # the store itself is not there yet
         hook.get_conn()
 
@@ -104,7 +134,7 @@ def test_a_connection_may_be_written_as_a_uri(
     monkeypatch.setenv("AIRFLOW_CONN_MINE", "ubunye-receipts://memory%3A%2F%2Furi")
     assert ReceiptStoreHook("mine").get_conn().url == "memory://uri"
     monkeypatch.setenv("AIRFLOW_CONN_MINE", "ubunye-receipts://s3://bucket/some/prefix")
-    assert ReceiptStoreHook("mine").store_url() == "s3://bucket/some/prefix"
+    assert ReceiptStoreHook("mine").named().url == "s3://bucket/some/prefix"
 
 
 def test_the_button_test_says_whether_the_store_can_be_read(

@@ -12,7 +12,7 @@ from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOpe
 from airflow.sdk import DAG, CronDataIntervalTimetable, task
 from airflow.sdk.exceptions import AirflowFailException
 
-from tests.airflow.conftest import Ended, RunDag
+from tests.airflow.conftest import Ended, RunDag, filled_in
 from ubunye_airflow import MissedWindowsOperator
 from ubunye_core import ConfigError, Receipt, ReceiptStore, Schedule, Status
 
@@ -138,7 +138,7 @@ def test_case_24_what_is_caught_up_is_handed_on_oldest_first_with_its_window_and
         ({"on_missed": "{{ 'succeed' }}"}, [], "success"),
         ({"catchup": "all", "on_missed": "{{ 'never' }}"}, None, "failed"),
         ({"on_missed": "succeed", "catchup": "{{ 'some' }}"}, None, "failed"),
-        ({"catchup": "all", "cap": "many"}, None, "failed"),
+        ({"catchup": "all", "cap": "{{ 'many' }}"}, None, "failed"),
     ],
     ids=str,
 )
@@ -317,9 +317,11 @@ WRONG_LATER: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("wrong", WRONG_LATER, ids=str)
 def test_a_wrong_argument_is_not_retried(store_url: str, wrong: dict[str, Any]) -> None:
-    how = {"receipt_task": LOAD, "schedule": WEEK, "store": store_url, "catchup": "all", **wrong}
+    how = {"receipt_task": LOAD, "schedule": WEEK, "store": store_url, "catchup": "all"}
+    in_the_dag = {name: value for name, value in wrong.items() if name in ("schedule", "config")}
+    operator = MissedWindowsOperator(task_id="missed", **{**how, **in_the_dag})
     with pytest.raises(AirflowFailException):
-        MissedWindowsOperator(task_id="missed", **how).execute({})
+        filled_in(operator, wrong if not in_the_dag else {}).execute({})
 
 
 def test_without_a_schedule_the_windows_are_those_of_the_dag_that_the_operator_is_in(

@@ -9,7 +9,7 @@ import pytest
 from airflow.sdk import DAG, task
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
-from tests.airflow.conftest import CALC, RunDag, a_receipt
+from tests.airflow.conftest import CALC, RunDag, a_receipt, filled_in
 from ubunye_airflow import RequirementOperator
 from ubunye_core import ConfigError, ReceiptStore, Status
 
@@ -128,7 +128,8 @@ def test_a_wrong_argument_is_an_error_of_the_dag(wrong: dict[str, Any]) -> None:
 )
 def test_a_wrong_setting_is_not_retried(wrong: dict[str, Any], tmp_path: Path) -> None:
     with DAG("beside", schedule=None) as dag:
-        operator = an_operator(**{"required_task": None if "config" in wrong else CALC, **wrong})
+        how = {"required_task": None, "config": "{{ x }}"} if "config" in wrong else {}
+        operator = filled_in(an_operator(**how), wrong)
     dag.fileloc = str(tmp_path / "dag.py")
     with pytest.raises(AirflowFailException):
         operator.execute({})

@@ -10,7 +10,7 @@ import pytest
 from airflow.sdk import DAG
 from airflow.sdk.exceptions import AirflowFailException, AirflowSensorTimeout, TaskDeferred
 
-from tests.airflow.conftest import CALC, T0, Ended, RunDag, TellingSensor, a_receipt
+from tests.airflow.conftest import CALC, T0, Ended, RunDag, TellingSensor, a_receipt, filled_in
 from ubunye_airflow import UpstreamReceiptSensor
 from ubunye_core import ReceiptStore, Requirement, Status
 
@@ -99,7 +99,7 @@ def test_a_gate_for_no_batch_is_refused(
 ) -> None:
     store.save(a_receipt())
     with pytest.raises(AirflowFailException, match="any old success would do"):
-        a_sensor(store=store_url, variables=variables).poke({})
+        filled_in(a_sensor(store=store_url), {"variables": variables}).poke({})
     assert a_sensor(store=store_url, variables=variables, match=[]).poke({})
 
 
@@ -109,7 +109,7 @@ def test_variables_that_cannot_be_compared_are_refused(
 ) -> None:
     store.save(a_receipt())
     with pytest.raises(AirflowFailException, match="month"):
-        a_sensor(store=store_url, variables=variables).poke({})
+        filled_in(a_sensor(store=store_url), {"variables": variables}).poke({})
 
 
 def test_a_success_of_another_month_never_opens_it_and_any_clock_time_does(

@@ -6,6 +6,7 @@ import os
 from functools import lru_cache
 
 from ubunye_airflow.compat import conf
+from ubunye_airflow.connections import check_whole_path
 from ubunye_airflow.listener.rules import Named
 from ubunye_airflow.options import SECTION
 from ubunye_airflow.variables import is_template
@@ -27,6 +28,7 @@ def listener_store() -> ReceiptStore:
             hint=f"Give the option 'store' in the section [{SECTION}] of Airflow's configuration, "
             "or the environment variable UBUNYE_STORE. A connection is not looked at.",
         )
+    check_whole_path(url)
     return _opened(url, os.getpid())
 
 
