@@ -29,7 +29,7 @@ sys.path.insert(0, str(ROOT))
 HOME = tempfile.TemporaryDirectory()
 os.environ |= {"AIRFLOW_HOME": HOME.name, "AIRFLOW__LOGGING__LOGGING_LEVEL": "WARNING"}
 
-import ubunye_airflow.looks  # noqa: E402
+import ubunye_airflow.shared_looks  # noqa: E402
 from tests.airflow.conftest import a_receipt  # noqa: E402
 from tests.airflow.sharing import Counting, Triggerer, a_gate  # noqa: E402
 from ubunye_core import check_upstream, open_store  # noqa: E402
@@ -45,7 +45,7 @@ def measure(url: str, gates: int, tasks: int, poll: float, polls: int) -> dict[s
         opened.append(Counting(open_store(url, credentials=credentials)))
         return opened[-1]
 
-    ubunye_airflow.looks.open_store = counted  # type: ignore[assignment]
+    ubunye_airflow.shared_looks.open_store = counted  # type: ignore[assignment]
     names = [f"bench/gates/t{number % tasks:04}" for number in range(gates)]
     for number in range(tasks):
         store.save(a_receipt("first", task=names[number], month="2026-09"))

@@ -20,7 +20,7 @@ def get_provider_info() -> dict[str, Any]:
         "triggers": [_modules("ubunye_airflow.triggers")],
         "task-decorators": [
             {"name": "receipt", "class-name": "ubunye_airflow.decorators.receipt_task"},
-            {"name": "gate", "class-name": "ubunye_airflow.gatedecorator.gate_task"},
+            {"name": "gate", "class-name": "ubunye_airflow.gate_decorator.gate_task"},
         ],
         "extra-links": ["ubunye_airflow.links.ReceiptLink"],
         "connection-types": [

@@ -9,13 +9,13 @@ from typing import Any
 from airflow.triggers.base import BaseTrigger, TriggerEvent
 
 from ubunye_airflow.gate import Gate, Outcome
-from ubunye_airflow.looks import looks_of_this_loop
+from ubunye_airflow.shared_looks import looks_of_this_loop
 
 
 class UpstreamReceiptTrigger(BaseTrigger):
     """Looks at a gate until it opens, is refused, or its time is up.
 
-    All gates of one triggerer that ask the same store look at it together; see ``looks``.
+    All gates of one triggerer that ask the same store look at it together; see ``shared_looks``.
 
     Its arguments are kept in Airflow's database, so they hold no secret: the store is named by a
     connection, or by a URL without a password. The deadlines stand still when a triggerer dies

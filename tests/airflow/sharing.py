@@ -66,7 +66,7 @@ def count(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[Counting]]:
         opened.setdefault(url, []).append(Counting(open_store(url, credentials=credentials)))
         return opened[url][-1]
 
-    monkeypatch.setattr("ubunye_airflow.looks.open_store", counted)
+    monkeypatch.setattr("ubunye_airflow.shared_looks.open_store", counted)
     return opened
 
 

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from tests.airflow.conftest import CALC, a_receipt
 from tests.airflow.sharing import Counting, Triggerer, a_gate, count
 from ubunye_airflow.gate import Gate, Look, Outcome
-from ubunye_airflow.looks import SHORTEST_PAUSE, THREADS, Looks, looks_of_this_loop
-from ubunye_airflow.together import apart
+from ubunye_airflow.shared_looks import SHORTEST_PAUSE, THREADS, Looks, looks_of_this_loop
+from ubunye_airflow.shares import apart
 from ubunye_core import ReceiptStore, StoreUnavailableError, open_store
 
 TAX = "pay/monthly/tax"
@@ -92,7 +92,7 @@ def test_a_gate_is_never_answered_from_what_was_seen_before_it_asked(
 ) -> None:
     store.save(a_receipt(month="2026-09"))
     held = Held(store)
-    monkeypatch.setattr("ubunye_airflow.looks.open_store", lambda url, *, credentials: held)
+    monkeypatch.setattr("ubunye_airflow.shared_looks.open_store", lambda url, *, credentials: held)
 
     async def race() -> list[Outcome]:
         looks = looks_of_this_loop()
@@ -121,7 +121,7 @@ def test_a_look_that_failed_has_failed_for_its_sharers_and_the_next_is_a_new_one
             return self.store.search(*args, **how)
 
     down = DownAtFirst(store)
-    monkeypatch.setattr("ubunye_airflow.looks.open_store", lambda url, *, credentials: down)
+    monkeypatch.setattr("ubunye_airflow.shared_looks.open_store", lambda url, *, credentials: down)
     months = [{"month": "2026-10"}, *({"month": f"m{number}"} for number in range(29))]
 
     async def twice() -> list[list[Look]]:
@@ -235,7 +235,7 @@ def test_a_store_that_hangs_holds_up_no_other_and_threads_are_few(
         found = open_store(url)
         return Hangs(found) if url.endswith("slow") else found
 
-    monkeypatch.setattr("ubunye_airflow.looks.open_store", opened)
+    monkeypatch.setattr("ubunye_airflow.shared_looks.open_store", opened)
     for number in range(40):
         (tmp_path / f"s{number}").mkdir()
     (tmp_path / "slow").mkdir()
@@ -262,7 +262,7 @@ def test_a_store_that_hangs_holds_up_no_other_and_threads_are_few(
 def test_a_store_that_nobody_asks_any_more_is_let_go(
     store: ReceiptStore, store_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ubunye_airflow.looks.IDLE", 0.2)
+    monkeypatch.setattr("ubunye_airflow.shared_looks.IDLE", 0.2)
     store.save(a_receipt())
 
     async def look_and_rest() -> list[int]:
@@ -302,7 +302,7 @@ def test_gates_look_at_the_same_instants_and_none_later_than_it_would_alone(
     every: float, left: float, now: float, offset: float
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("ubunye_airflow.looks.time.time", lambda: now)
+        patch.setattr("ubunye_airflow.shared_looks.time.time", lambda: now)
         looks = Looks()
         looks._offset = offset
         gate = a_gate({}, "memory://x")
@@ -316,7 +316,7 @@ def test_gates_look_at_the_same_instants_and_none_later_than_it_would_alone(
         pause = looks.pause(gate, seen)
         assert SHORTEST_PAUSE <= pause <= max(own, SHORTEST_PAUSE) + 1e-3
         if own > SHORTEST_PAUSE and SHORTEST_PAUSE < pause < own - 1e-3:
-            patch.setattr("ubunye_airflow.looks.time.time", lambda: now + pause + 1e-4)
+            patch.setattr("ubunye_airflow.shared_looks.time.time", lambda: now + pause + 1e-4)
             again = looks.pause(gate, Look(**{**vars(seen), "pause": timedelta(days=1)}))
             assert again == pytest.approx(every, abs=0.01)
 

@@ -26,7 +26,7 @@ from asgiref.sync import sync_to_async
 
 from ubunye_airflow.connections import NamedStore
 from ubunye_airflow.gate import Gate, Look
-from ubunye_airflow.together import apart
+from ubunye_airflow.shares import apart
 from ubunye_core import OneLook, ReceiptStore, open_store
 
 SHORTEST_PAUSE = 1.0
