@@ -148,20 +148,29 @@ def arrow_rows(frame: Any, columns: Sequence[str] | None) -> Rows:
     if hasattr(frame, "scanner") and hasattr(frame, "count_rows"):  # pyarrow.dataset.Dataset
         schema = chosen(frame.schema, columns)
         return Rows(schema=schema, batches=frame.to_batches(columns=schema.names))
-    if type(frame).__module__.partition(".")[0] == "polars":
-        _refuse_what_polars_spoils(frame.schema)
+    _refuse_what_gets_spoilt(frame)
     reader = pa.RecordBatchReader.from_stream(frame)
     return Rows(schema=chosen(reader.schema, columns), batches=reader)
 
 
-def _refuse_what_polars_spoils(schema: Any) -> None:
-    """Python objects, which it passes on as addresses, and names with a NUL, at which it aborts."""
-    for name, type_ in schema.items():
+def _refuse_what_gets_spoilt(frame: Any) -> None:
+    """What a library does not pass on as it is: names with a NUL, and Python objects.
+
+    Polars passes objects on as their addresses, and aborts at a NUL. DuckDB cuts names at it.
+    """
+    packages = {base.__module__.partition(".")[0] for base in type(frame).__mro__}
+    if "polars" in packages:
+        fields, columns = _polars_fields, frame.schema.items()
+    elif packages & {"duckdb", "_duckdb"}:
+        fields, columns = _duckdb_fields, zip(frame.columns, frame.types, strict=True)
+    else:
+        return
+    for name, type_ in columns:
         if str(type_) == "Object":
             raise UnhashableError(f"Column {quoted(name)} holds Python objects.")
         try:
             refuse_cut_names("column", [name])
-            refuse_cut_names("field", _polars_fields(type_))
+            refuse_cut_names("field", fields(type_))
         except UnhashableError as error:
             raise column_problem(name, type_, error) from None
 
@@ -174,6 +183,15 @@ def _polars_fields(type_: Any) -> Iterator[str]:
     inner = getattr(type_, "inner", None)
     if inner is not None:
         yield from _polars_fields(inner)
+
+
+def _duckdb_fields(type_: Any) -> Iterator[str]:
+    """The same for DuckDB, which has a name for what is in a list or a map, too."""
+    if type_.id in ("list", "array", "struct", "map", "union"):
+        for name, inner in type_.children:
+            yield name
+            if name != "size" or type_.id != "array":
+                yield from _duckdb_fields(inner)
 
 
 def table_rows(table: Any, columns: Sequence[str] | None) -> Rows:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import duckdb
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -94,6 +95,8 @@ def test_polars_columns_of_python_objects_are_refused() -> None:
     members = {"__module__": "polars.dataframe.frame", "schema": {"odd": "Object"}}
     frame = type("DataFrame", (), {**members, "__arrow_c_stream__": None})()
     assert fingerprint(frame).error == "Column 'odd' holds Python objects."
+    of_our_own = type("Frame", (pl.DataFrame,), {})({"odd": [object()]}, schema={"odd": pl.Object})
+    assert fingerprint(of_our_own).error == "Column 'odd' holds Python objects."
 
 
 @pytest.mark.parametrize(
@@ -107,7 +110,24 @@ def test_polars_columns_of_python_objects_are_refused() -> None:
 def test_a_name_at_which_polars_would_abort_the_process_is_refused(
     cells: dict[str, Any], name: str
 ) -> None:
-    got = fingerprint(pl.DataFrame(cells))
+    for kind in (pl.DataFrame, type("Frame", (pl.DataFrame,), {})):
+        got = fingerprint(kind(cells))
+        assert got.data_hash is None
+        assert got.error is not None
+        assert f"has the {name}, of which what follows the NUL gets lost" in got.error
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ('1 AS "a\0b"', r"column name 'a\x00b'"),
+        ("{'c\0d': 1} AS a", r"field name 'c\x00d'"),
+        ("[map {1: [{'c\0d': 1}]::STRUCT(\"c\0d\" INT)[1]}] AS a", r"field name 'c\x00d'"),
+    ],
+)
+def test_a_name_that_duckdb_would_cut_is_refused(query: str, name: str) -> None:
+    with duckdb.connect() as connection:
+        got = fingerprint(connection.sql(f"SELECT {query}"))
     assert got.data_hash is None
     assert got.error is not None
     assert f"has the {name}, of which what follows the NUL gets lost" in got.error
