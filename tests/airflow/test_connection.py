@@ -156,6 +156,21 @@ def test_fields_that_do_not_fit_together_are_an_error_that_shows_no_secret(
     assert (good, GEHEIM in said) == (False, False)
 
 
+def test_a_bucket_whose_keys_are_missing_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_METADATA_ENDPOINT", "http://127.0.0.1:9")
+    hook = connect(monkeypatch, host="s3://acme-receipts/prod")
+    good, said = hook.test_connection()
+    assert (good, "no credentials were found" in said, "connection" in said) == (False, True, True)
+    half = connect(
+        monkeypatch, host="s3://acme-receipts/prod", extra='{"access_key_id": "AKIAEXAMPLE"}'
+    )
+    assert "Give 'secret_access_key' too" in half.test_connection()[1]
+
+
 def test_an_extra_that_is_no_json_is_not_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
     extra = f'{{"secret_access_key": "{GEHEIM}"'
     hook = connect(monkeypatch, host="s3://bucket/x", extra=extra)

@@ -71,7 +71,8 @@ def bucket_and_folder(url: str, *, keys_from: str) -> tuple[str, str]:
     if parts.fragment or not _BUCKET.fullmatch(parts.netloc):
         raise ConfigError(
             f"'{masked_url(url)}' names no bucket.",
-            hint=f"Write {parts.scheme}://bucket/folder.",
+            hint=f"Write {parts.scheme}://bucket/folder. A bucket's name has two or more letters, "
+            "digits, '.', '_' and '-'.",
         )
     folder = unquote(parts.path).strip("/")
     segments = folder.split("/") if folder else []

@@ -39,7 +39,8 @@ def _meaning(error: BaseException, address: Address) -> tuple[str, str | None]:
     status = _STATUS.search(text)
     if any(place in text for place in _NO_KEYS):
         return "no credentials were found", (
-            f"Set {address.credentials_from}, or run where the machine has a role."
+            f"Set {address.credentials_from} or the keys of the scheduler's connection, or run "
+            "where the machine has a role."
         )
     if code in _NO_BUCKET:
         return f"there is no bucket '{address.bucket}'", (
