@@ -137,5 +137,6 @@ def refuse_cut_names(kind: str, names: Iterable[str]) -> None:
     for name in names:
         if "\0" in name:
             raise UnhashableError(
-                f"has the {kind} name {quoted(name)}, of which what follows the NUL gets lost: rename it"
+                f"has the {kind} name {quoted(name)}, of which what follows the NUL gets lost: "
+                "rename it"
             )
