@@ -83,7 +83,7 @@ soak: setup engine buckets ## Run the long tests: kills, races, thousands of run
 	@$(PYTEST) -m soak --timeout 3600
 
 bench: setup engine ## Measure imports, stores, windows and hashes (an hour; benchmarks/README.md)
-	@for file in benchmarks/{airflow_gates,hash,hash_memory,hash_spark,imports,stores_delta,windows}.py; do \
+	@for file in benchmarks/{airflow_gates,airflow_listener,hash,hash_memory,hash_spark,imports,stores_delta,windows}.py; do \
 		$(PY) "$$file"; done
 	@$(PY) -m benchmarks.sql
 	@$(PY) -m benchmarks.stores
