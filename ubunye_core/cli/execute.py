@@ -35,6 +35,7 @@ from ubunye_core.questions import (
     Verdict,
     read_requirements,
 )
+from ubunye_core.questions.upstream import check_requirements
 from ubunye_core.receipt import Window
 from ubunye_core.recording import Recording, Run, record_run
 from ubunye_core.stores.url import STORE_VARIABLE
@@ -171,6 +172,7 @@ class _Gate:
                 f"and it has none.",
                 hint="Give --window START/END.",
             )
+        check_requirements(self.requirements, self.variables, self.window)
 
     def let_pass(self, run: Run) -> None:
         """Return when all is met, and pin what met it into the run's receipt.

@@ -104,7 +104,7 @@ def may_run(
     opened, moment = store_of(store), Moment.of(now)
     _check_yes_or_no(rerun, "rerun")
     key, order = key_of(task, variables), order_of(ordered, schedule, window)
-    gives = _gives_claims(opened)
+    gives = gives_claims(opened)
     try:
         held = gives.holder(key)
     except StoreUnavailableError as error:
@@ -151,7 +151,7 @@ def claim(
     """
     opened, moment = store_of(store), Moment.of(None)
     _check_yes_or_no(rerun, "rerun")
-    key, gives = key_of(task, variables), _gives_claims(opened)
+    key, gives = key_of(task, variables), gives_claims(opened)
     order = order_of(ordered, schedule, window)
     try:
         taken = gives.claim(key, run_id=run_id, lease=duration(lease, what="lease"))
@@ -185,7 +185,12 @@ def _check_yes_or_no(value: object, what: str) -> None:
         raise ConfigError(f"'{what}' is {value!r}, not true or false.")
 
 
-def _gives_claims(store: ReceiptStore) -> GivesClaims:
+def gives_claims(store: ReceiptStore) -> GivesClaims:
+    """The store, as one that gives claims.
+
+    Raises:
+        ConfigError: it gives none.
+    """
     if getattr(store, "claim", None) is None:
         raise ConfigError(
             f"{store.url} gives no claims: nothing in it elects one of two runs.",

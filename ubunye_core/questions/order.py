@@ -78,6 +78,15 @@ class Order:
                 hint="Say from when on windows are run in order: start: 2026-01-01T00:00:00Z.",
             )
 
+    def check(self, key: ClaimKey) -> None:
+        """Complain of a run that does not say which window it is for; looks nowhere.
+
+        Raises:
+            ConfigError: it does not.
+        """
+        if self.window is None:
+            self._own(key)
+
     def turn(self, key: ClaimKey, store: ReceiptStore, moment: Moment) -> Turn:
         """Whether the window before that of a run has succeeded.
 

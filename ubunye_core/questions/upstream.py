@@ -148,6 +148,20 @@ def check_upstream(
     )
 
 
+def check_requirements(
+    requirements: Iterable[Requirement], variables: Mapping[str, str], window: Window | None
+) -> None:
+    """Complain of what a run with these variables and this window cannot ask; looks nowhere.
+
+    Raises:
+        ConfigError: a requirement names a variable that the run does not have, or needs a window.
+    """
+    for requirement in requirements:
+        _comparable(requirement, _wanted(requirement, variables))
+        if requirement.windows is not None:
+            _window_of(requirement, window)
+
+
 def require(
     requirements: RequirementLike | Iterable[RequirementLike],
     *,
@@ -302,20 +316,25 @@ def _ask_task(unknown: RequirementAnswer, looking: _Looking) -> RequirementAnswe
     )
 
 
-def _ask_every_window(unknown: RequirementAnswer, looking: _Looking) -> RequirementAnswer:
-    # Not at the top: files of DAGs are read all day, and few of them require windows.
-    from ubunye_core.questions.every_window import every_window
-
-    requirement = unknown.requirement
-    if looking.window is None:
+def _window_of(requirement: Requirement, window: Window | None) -> Window:
+    """The window of the run that asks, which a requirement with ``windows: all`` needs."""
+    if window is None:
         raise ConfigError(
             f"The requirement on {requirement.task} is for every window of it inside that of the "
             "run that asks, and this run has none.",
             hint="Give the run's window: record_run(window=...), or --window on the command line.",
         )
+    return window
+
+
+def _ask_every_window(unknown: RequirementAnswer, looking: _Looking) -> RequirementAnswer:
+    # Not at the top: files of DAGs are read all day, and few of them require windows.
+    from ubunye_core.questions.every_window import every_window
+
+    requirement, window = unknown.requirement, _window_of(unknown.requirement, looking.window)
     try:
         found = every_window(
-            requirement, unknown.task, unknown.batch, looking.window, looking.store, looking.moment
+            requirement, unknown.task, unknown.batch, window, looking.store, looking.moment
         )
     except StoreUnavailableError as error:
         bad = unavailable(looking.store, error)

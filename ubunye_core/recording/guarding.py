@@ -16,7 +16,9 @@ from ubunye_core.questions.guard import (
     RunRefusedError,
     RunSkippedError,
     claim,
+    gives_claims,
     key_of,
+    order_of,
 )
 from ubunye_core.questions.policy import IfHeld
 from ubunye_core.questions.waitclaim import wait_for_claim
@@ -65,6 +67,20 @@ class Guard:
         self._thread = threading.Thread(
             target=self._keep, name=f"claim of {run.run_id}", daemon=True
         )
+
+    def check(self) -> None:
+        """Complain of what cannot be guarded so, before anything is on record.
+
+        Raises:
+            ConfigError: the store gives no claims; or the run does not say its window, and must.
+        """
+        if self._guarding is None:
+            return
+        gives_claims(self._run.store)
+        schedule = self._guarding.schedule
+        order = order_of(schedule is not None, schedule, self._run.receipt.window)
+        if order is not None:
+            order.check(key_of(self._run.task, self._run.variables))
 
     def take(self) -> None:
         """Take the claim, waiting for it if the run is to, and begin to renew it.

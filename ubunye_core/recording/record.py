@@ -21,6 +21,7 @@ from ubunye_core.errors import ConfigError, NoParenthesesError, ReceiptConflictE
 from ubunye_core.masking import error_text, secrets_of
 from ubunye_core.names import check_run_id, check_task
 from ubunye_core.questions.requirements import RequirementLike, requirements_of
+from ubunye_core.questions.upstream import check_requirements
 from ubunye_core.receipt import (
     Orchestrator,
     Override,
@@ -188,10 +189,14 @@ class Recording:
         receipt, self._is_continued = begun(
             given, variables, store, code=given.code or self._caller, every=every
         )
-        run = self._run = Run(receipt, store, variables, secrets_of(variables))
+        run = Run(receipt, store, variables, secrets_of(variables))
         self._heartbeat = Heartbeat(run, every, partial(_save, store))
         self._termination = Termination()
         self._guard = Guard(run, given.terms.guarding)
+        if not self._is_continued:  # what is on record already must get an end
+            self._guard.check()
+            check_requirements(given.requires or (), variables, receipt.window)
+        self._run = run
         try:
             self._termination.watch()
             _save(store, receipt)

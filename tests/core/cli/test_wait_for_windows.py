@@ -80,6 +80,15 @@ def test_a_command_is_not_run_while_a_window_is_missing(shell, store, keep, conf
     assert "2026-10-14T12:00 (missing" in answer.err
 
 
+def test_a_command_without_the_variable_of_a_gate_leaves_no_failed_run(shell, store, folder):
+    text = "requires: [{task: pay/in/source, variables: [day]}]\n"
+    (folder / "receipts.yaml").write_text(text)
+    answer = shell("exec", "pay/daily/sum", "--config", folder, "--var", "dt=1", "--", "echo", "!")
+    assert (answer.code, answer.out) == (2, "")
+    assert "names the variable 'day', which this run does not have" in answer.err
+    assert not store.list_runs("pay/daily/sum")
+
+
 def test_a_command_without_the_window_it_needs_leaves_no_failed_run(shell, store, config):
     answer = shell("exec", "pay/daily/sum", "--config", config, "--", "echo", "summed")
     assert (answer.code, answer.out) == (2, "")

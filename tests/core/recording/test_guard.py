@@ -7,13 +7,15 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ubunye_core import ConfigError, Status, Verdict, open_store, record_run
+from ubunye_core import ConfigError, Schedule, Status, Verdict, open_store, record_run
 from ubunye_core.errors import ClaimLostError
 from ubunye_core.questions.guard import RunRefusedError, claim, may_run
 from ubunye_core.stores import Claim, FileStore, ReceiptStore
+from ubunye_core.testing import a_receipt, at
 
 CALC = "pay/monthly/calc"
 OCTOBER = {"month": "2026-10"}
@@ -169,10 +171,27 @@ def test_a_store_that_gives_no_claims_is_refused(store: ReceiptStore) -> None:
         url = "plain://"
         save, load, search, list_runs = store.save, store.load, store.search, store.list_runs
 
+    store.save(a_receipt(task="pay/in/other"))
     with pytest.raises(ConfigError, match="gives no claims"):
         may_run(CALC, OCTOBER, store=Plain())
     with pytest.raises(ConfigError, match="gives no claims"), guarded(Plain()):  # type: ignore[arg-type]
         raise AssertionError("unguarded")
+    assert not store.list_runs(CALC)
+
+
+def test_what_cannot_be_asked_is_told_before_the_run_is_on_record(store: ReceiptStore) -> None:
+    store.save(a_receipt(task="pay/in/other"))
+    nightly = Schedule(cron="0 2 * * *", start=at(0))
+    wrong: tuple[dict[str, Any], ...] = (
+        {"requires": "pay/in/source"},  # no batch, so any old success would do
+        {"requires": {"task": "pay/in/source", "variables": ["day"]}, "variables": OCTOBER},
+        {"requires": {"task": "a/b/c", "variables": [], "windows": "all", "schedule": nightly}},
+        {"guard": True, "ordered": True, "schedule": nightly, "variables": OCTOBER},
+    )
+    for given in wrong:
+        with pytest.raises(ConfigError), record_run(CALC, store=store, **given):
+            raise AssertionError("it ran")
+    assert not store.list_runs(CALC)
 
 
 def test_a_lease_that_nobody_could_keep_is_refused(store: ReceiptStore) -> None:

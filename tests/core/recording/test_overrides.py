@@ -16,6 +16,7 @@ from ubunye_core import (
     RunRefusedError,
     TriggeredBy,
     TriggerKind,
+    UpstreamNotMetError,
     open_store,
     overrides_of,
     record_run,
@@ -82,8 +83,9 @@ def test_secrets_are_masked_wherever_they_stand(store: ReceiptStore) -> None:
 
 def test_a_refused_run_says_what_was_asked_of_it(store: ReceiptStore) -> None:
     overrides = overrides_of({"month": "2026-10"}, {"month": "2026-09"})
-    recording = record_run(CALC, store=store, overrides=overrides, requires={"task": "a/b/c"})
-    with pytest.raises(ConfigError):  # no batch, so any old success would do
+    upstream = {"task": "a/b/c", "variables": []}
+    recording = record_run(CALC, store=store, overrides=overrides, requires=upstream)
+    with pytest.raises(UpstreamNotMetError):
         recording.__enter__()
     (found,) = store.list_runs(CALC)
     assert found.overrides == overrides
