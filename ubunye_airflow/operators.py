@@ -203,6 +203,7 @@ class HealthCheckOperator(NamesStore, BaseOperator):
         "failure_threshold",
         "severity",
     )
+    operator_extra_links = (ReceiptLink(),)
     ui_color = "#dceadf"
 
     def __init__(

@@ -32,7 +32,7 @@ def test_the_code_of_the_page_runs_and_the_payment_waits_for_the_calculation(
     with DAG("page", schedule=None):
         for block in BLOCKS:
             exec(compile(block, str(PAGE), "exec"), names)
-    assert len(BLOCKS) == 12
+    assert len(BLOCKS) == 13
     gated = ("pay_calc", "pay_send", "pay_told")
     for dag_id in gated:  # without the key that the templates ask for
         assert run_dag(names[dag_id](), {}).state == DagRunState.FAILED
@@ -46,6 +46,8 @@ def test_the_code_of_the_page_runs_and_the_payment_waits_for_the_calculation(
     assert run_dag(names["pay_report"](), month).returned == {"report": "2026-10"}
     (report,) = store.list_runs("pay/monthly/report")
     assert dict(report.variables) == month
+    review = run_dag(names["pay_review"](), {})
+    assert "pay/monthly/calc" in review.returned["how_reliable"]
     backfill = run_dag(names["backfill_missed_windows"](), {})
     missed = [each["conf"]["month"] for each in backfill.returned["missed"]]
     assert missed == sorted(missed)

@@ -9,7 +9,7 @@ import pytest
 from airflow.sdk import DAG, task
 
 from tests.airflow.conftest import CALC, T0, RunDag, TellingSensor, a_receipt
-from ubunye_airflow import UpstreamReceiptSensor
+from ubunye_airflow import HealthCheckOperator, UpstreamReceiptSensor
 from ubunye_airflow.links import ReceiptLink
 from ubunye_airflow.page import PREFIX
 from ubunye_airflow.provider_info import get_provider_info
@@ -44,6 +44,15 @@ def a_gate(**asked: Any) -> UpstreamReceiptSensor:
 def test_a_gate_that_has_not_opened_leads_to_the_health_of_its_upstreams(asked, tasks) -> None:
     path, query = path_and_query(ReceiptLink().get_link(a_gate(**asked), ti_key=Key))
     assert (path, query) == ("/", {"tasks": tasks})
+
+
+def test_a_health_check_leads_to_the_health_of_its_tasks() -> None:
+    check = HealthCheckOperator(task_id="healthy", tasks=[CALC, "pay/daily/*"])
+    (link,) = check.operator_extra_links
+    assert path_and_query(link.get_link(check, ti_key=Key)) == (
+        "/",
+        {"tasks": [CALC, "pay/daily/*"]},
+    )
 
 
 def test_a_gate_with_a_file_leads_to_the_page() -> None:
