@@ -177,10 +177,8 @@ RIGHT: list[tuple[Make, dict[str, Any]]] = [
     (MISSED, {"since": timedelta(days=3), "cap": "2", "backfill_limit": -1}),
     (MISSED, {"since": "2026-10-01T00:00:00Z", "requires": CALC}),
     (MIXED, {"receipt_policy": Policy(guard=True), "receipt_rerun": True}),
-    (
-        MIXED,
-        {"receipt_code": Path("calc.py"), "receipt_reason": "", "receipt_variables": {"month": ""}},
-    ),
+    (MIXED, {"receipt_code": Path("calc.py"), "receipt_variables": {"month": ""}}),
+    (MIXED, {"receipt_reason": "", "receipt_store_conn_id": ""}),
     (TOLD, {}),
 ]
 
@@ -258,8 +256,6 @@ def test_the_mixin_alone_is_neither_an_operator_nor_a_decorator() -> None:
 def test_a_wrong_argument_of_what_runs_in_the_worker_is_named() -> None:
     with pytest.raises(ConfigError, match="code is 5"):
         record_airflow_run(CALC, code=5, store="memory://x", context={})  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="reason is 5"):
-        record_airflow_run(CALC, reason=5, store="memory://x", context={})  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="store_conn_id is 5"):
         ReceiptStoreHook(5).get_conn()  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="'daily' is no DAG"):
