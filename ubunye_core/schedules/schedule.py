@@ -21,6 +21,8 @@ from ubunye_core.times import EPOCH, as_utc, check_format, duration, instant, to
 
 MOST_WINDOWS = 200_000
 """So many may be due in a period that is asked for: twenty years of an hourly schedule."""
+AT_ONCE = timedelta(days=7300)
+"""The hours of so long a time are looked at together: of a thousand years they fill the memory."""
 FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
 
 
@@ -176,13 +178,15 @@ class Schedule:
     def in_columns(self, since: datetime, until: datetime) -> ScheduledWindows:
         """``due_between``, for many windows of which few are looked at by themselves."""
         since, until = as_utc(since), as_utc(until)
-        windows = ScheduledWindows.of(self._due(since, until, most=MOST_WINDOWS + 1))
-        if len(windows) > MOST_WINDOWS:
-            raise ConfigError(
-                f"More than {MOST_WINDOWS:,} windows are due from {to_the_second(since)} to "
-                f"{to_the_second(until)}.",
-                hint="Ask for a shorter period.",
-            )
+        windows = ScheduledWindows()
+        for first, last in _parts(since, until):
+            windows.extend(self._due(first, last, most=MOST_WINDOWS + 1))
+            if len(windows) > MOST_WINDOWS:
+                raise ConfigError(
+                    f"More than {MOST_WINDOWS:,} windows are due from {to_the_second(since)} to "
+                    f"{to_the_second(until)}.",
+                    hint="Ask for a shorter period.",
+                )
         return windows
 
     def _due(
@@ -259,3 +263,11 @@ class Schedule:
     def _excluded(self, start: datetime, end: datetime) -> str | None:
         """Why no run of a window is expected."""
         return None if self.calendar is None else self.calendar.excludes(start, end, self.zone)
+
+
+def _parts(since: datetime, until: datetime) -> Iterator[tuple[datetime, datetime]]:
+    """A period in parts that are not too long, in order."""
+    while until - since > AT_ONCE:
+        yield since, since + AT_ONCE
+        since += AT_ONCE
+    yield since, until

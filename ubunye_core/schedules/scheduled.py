@@ -57,6 +57,15 @@ class ScheduledWindows(Columns[ScheduledWindow]):
         self.name.append(name)
         self.excluded.append(excluded)
 
+    def extend(self, windows: Iterable[ScheduledWindow]) -> None:
+        """Add some at the end."""
+        more = ScheduledWindows.of(windows)
+        self.start += more.start
+        self.end += more.end
+        self.due += more.due
+        self.name += more.name
+        self.excluded += more.excluded
+
     def _row(self, at: int) -> ScheduledWindow:
         return ScheduledWindow(
             self.start[at], self.end[at], self.due[at], self.name[at], self.excluded[at]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise, takewhile
 from zoneinfo import ZoneInfo
@@ -135,6 +136,36 @@ def test_what_is_due_does_not_depend_on_where_one_begins_to_look(zone, cron, fir
         since + timedelta(days=4), since + timedelta(days=9)
     )
     assert whole == halves
+
+
+@pytest.mark.parametrize("period", Period)
+@pytest.mark.parametrize("zone", ["Europe/London", "Australia/Lord_Howe"])
+def test_what_is_due_in_a_long_time_is_what_is_due_in_its_parts(
+    zone: str, period: Period, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for cron in CRONS:
+        for of in Of:
+            each = Schedule(cron=cron, time_zone=zone, window=period, of=of)
+            whole = each.due_between(utc(2026, 9, 20, 5), utc(2026, 11, 3, 7))
+            with monkeypatch.context() as patch:
+                patch.setattr(schedule, "AT_ONCE", timedelta(days=3, hours=1))
+                assert each.due_between(utc(2026, 9, 20, 5), utc(2026, 11, 3, 7)) == whole
+
+
+def test_of_hours_in_a_thousand_years_no_more_are_made_than_it_takes_to_refuse_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(schedule, "MOST_WINDOWS", 2000)
+    monkeypatch.setattr(schedule, "AT_ONCE", timedelta(days=100))
+    hourly = Schedule(cron="0 * * * *", window="hour")
+    tracemalloc.start()
+    try:
+        with pytest.raises(ConfigError, match=r"More than 2,000 windows.*a shorter period"):
+            hourly.due_between(utc(1000, 1, 1), utc(2026, 1, 1))
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 20e6
 
 
 @settings(max_examples=150, deadline=None)
