@@ -94,7 +94,7 @@ class WindowAnswer:
     """How long after it was missing it succeeded."""
     doubts: tuple[str, ...] = ()
     """What is odd about its success: too fast, too few rows."""
-    schedule: Schedule | None = field(default_factory=lambda: None, repr=False)
+    schedule: Schedule | None = field(default_factory=lambda: None, repr=False)  # none on the class
     """The schedule, or the version of it, that expects it."""
 
     @property

@@ -58,8 +58,8 @@ class OlderTablesError(StoreUnavailableError):
         super().__init__(
             f"The tables of receipts have version {version}, and this library reads version "
             f"{len(STEPS)}.",
-            hint="The next run that is recorded by this version of the library changes them; so does "
-            "'ubunye-runs store repair'.",
+            hint="The next run that is recorded by this version of the library changes them; "
+            "'ubunye-runs store repair' does too.",
         )
 
 

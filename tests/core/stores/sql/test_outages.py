@@ -117,15 +117,22 @@ def test_tables_of_an_older_version_are_changed_by_the_next_writer(
         each.close()
 
 
+@pytest.mark.parametrize("changes", ["save", "repair"])
 def test_tables_of_the_first_version_get_their_index_of_successes(
-    url: str, monkeypatch: pytest.MonkeyPatch
+    url: str, changes: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(schema, "STEPS", schema.STEPS[:1])
     old = made(url)
     old.save(a_receipt())
+    old.save(a_receipt(run_id="run-2", status=Status.ERROR))
     monkeypatch.undo()
     store = opened(url)
-    store.save(a_receipt(run_id="run-2", status=Status.ERROR))
+    with pytest.raises(StoreUnavailableError, match=r"version 1.*'ubunye-runs store repair'"):
+        store.search(A_TASK)
+    if changes == "repair":
+        store.repair()
+    else:
+        store.save(a_receipt(run_id="run-2", status=Status.ERROR))
     asked = Summed(since=at(-60), until=at(600))
     told = store.summaries(A_TASK, asked)
     assert list(told.successes) == [asked.success_of(a_receipt())]
