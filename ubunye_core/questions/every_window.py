@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from ubunye_core.batch import shown
 from ubunye_core.counted import count
 from ubunye_core.questions.answer import MEND, Moment, Verdict, named, view
+from ubunye_core.questions.expected import Expected
 from ubunye_core.questions.requirements import OnFailed, Requirement
 from ubunye_core.questions.symptoms import Limits
 from ubunye_core.questions.tasks import did_you_mean
 from ubunye_core.questions.window_match import runs_by_window
-from ubunye_core.questions.window_state import EARLY, Expected, Judge, WindowAnswer, WindowState
+from ubunye_core.questions.window_state import EARLY, Judge, WindowAnswer, WindowState
 from ubunye_core.receipt import Receipt, Status, Window
 from ubunye_core.schedules import ScheduledWindow
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable

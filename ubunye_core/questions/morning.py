@@ -12,6 +12,7 @@ from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task_or_pattern, fits, is_pattern
 from ubunye_core.questions.answer import Moment, Verdict, named, together, view
+from ubunye_core.questions.expected import expected_windows
 from ubunye_core.questions.health import job_health
 from ubunye_core.questions.plan import Plan, plan_backfill
 from ubunye_core.questions.planned import PlannedWindow, ToCatchUp
@@ -21,7 +22,7 @@ from ubunye_core.questions.stats import MOST_DAYS, TaskStats, task_stats
 from ubunye_core.questions.task_health import TaskHealth, cannot_be_told
 from ubunye_core.questions.tasks import fitting_tasks
 from ubunye_core.questions.window_state import EARLY, WindowAnswer, WindowState
-from ubunye_core.questions.windows import Windows, expected_windows, window_states
+from ubunye_core.questions.windows import Windows, window_states
 from ubunye_core.receipt import Receipt, TriggerKind
 from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of

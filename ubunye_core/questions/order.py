@@ -11,17 +11,16 @@ from ubunye_core.batch import comparable, shown
 from ubunye_core.errors import ConfigError
 from ubunye_core.masking import MASK
 from ubunye_core.questions.answer import Moment, Verdict, view
+from ubunye_core.questions.expected import Expected, expected_windows
 from ubunye_core.questions.symptoms import Limits
 from ubunye_core.questions.window_match import runs_by_window
 from ubunye_core.questions.window_state import (
     EARLY,
-    Expected,
     Judge,
     WindowAnswer,
     WindowState,
     usual_limit,
 )
-from ubunye_core.questions.windows import expected_windows
 from ubunye_core.receipt import Receipt, Window
 from ubunye_core.schedules import Of, Period, Schedule, ScheduledWindow
 from ubunye_core.schedules.periods import reach_of

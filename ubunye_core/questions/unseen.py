@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from ubunye_core.batch import Batch, shown
 from ubunye_core.errors import BadReceiptError, ReceiptNotFoundError, StoreUnavailableError
+from ubunye_core.questions.expected import Expected
 from ubunye_core.questions.tasks import never_ran
 from ubunye_core.questions.window_runs import Run
-from ubunye_core.questions.window_state import Expected
 from ubunye_core.receipt import Receipt
 from ubunye_core.stores.protocol import ReceiptStore
 from ubunye_core.times import to_the_second

@@ -6,8 +6,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
+from ubunye_core.questions.expected import Expected, ExpectedWindows
 from ubunye_core.questions.window_runs import RunsByWindow, RunsSeen, named_by, span_of
-from ubunye_core.questions.window_state import Expected, ExpectedWindows
 from ubunye_core.receipt import Receipt
 from ubunye_core.stores.successes import Named, Successes
 

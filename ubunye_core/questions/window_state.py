@@ -6,21 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from enum import StrEnum
-from functools import cached_property
-from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
-from ubunye_core.columns import Columns
 from ubunye_core.counted import count
 from ubunye_core.questions.answer import MEND, how_it_stands, named, one_line
+from ubunye_core.questions.expected import Expected, ExpectedWindows, variables_of
 from ubunye_core.questions.symptoms import Limits, failures, stuck_runs
 from ubunye_core.questions.window_runs import NONE, Run, RunsByWindow
 from ubunye_core.receipt import Receipt, Status
-from ubunye_core.schedules import Schedule, ScheduledWindow, ScheduledWindows
+from ubunye_core.schedules import Schedule, ScheduledWindow
 from ubunye_core.stores.protocol import Unreadable
 from ubunye_core.stores.select import could_be_since
 from ubunye_core.stores.successes import Success, rows_of
-from ubunye_core.times import in_words, microseconds, to_the_second
+from ubunye_core.times import in_words, to_the_second
 
 _set = object.__setattr__
 
@@ -134,77 +132,6 @@ class WindowAnswer:
             return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
-def variables_of(schedule: Schedule, window: ScheduledWindow) -> Mapping[str, str]:
-    """What names a window for a run."""
-    variable = schedule.variable
-    return {} if variable is None else {variable: schedule.value_of(window)}
-
-
-class Expected(NamedTuple):
-    """A window that a schedule expects, and when it counts as missing."""
-
-    window: ScheduledWindow
-    missing_at: datetime
-    schedule: Schedule
-
-    @property
-    def variables(self) -> Mapping[str, str]:
-        """What names the window for a run."""
-        return variables_of(self.schedule, self.window)
-
-
-class ExpectedWindows(Columns[Expected]):
-    """Windows that are expected, in columns."""
-
-    def __init__(
-        self,
-        windows: ScheduledWindows,
-        missing_at: Sequence[datetime],
-        schedules: Sequence[Schedule],
-    ) -> None:
-        self.windows, self.missing_at, self.schedules = windows, missing_at, schedules
-
-    @classmethod
-    def of(cls, expected: Sequence[Expected]) -> ExpectedWindows:
-        """The same windows, in columns."""
-        if isinstance(expected, ExpectedWindows):
-            return expected
-        windows, missing_at, schedules = zip(*expected, strict=True) if expected else ((), (), ())
-        return cls(ScheduledWindows.of(windows), missing_at, schedules)
-
-    @cached_property
-    def starts(self) -> Sequence[int]:
-        """Where each window begins, in microseconds."""
-        return list(map(microseconds, self.windows.start))
-
-    @cached_property
-    def ends(self) -> Sequence[int]:
-        """Where each window ends, in microseconds: mostly where the next begins."""
-        return _numbers(self.windows.end, self.windows.start[1:], self.starts[1:])
-
-    @cached_property
-    def misses(self) -> Sequence[int]:
-        """When each window counts as missing, in microseconds: often when the next has ended."""
-        return _numbers(self.missing_at, self.windows.end[1:], self.ends[1:])
-
-    def _row(self, at: int) -> Expected:
-        return Expected(self.windows[at], self.missing_at[at], self.schedules[at])
-
-    def __len__(self) -> int:
-        return len(self.windows)
-
-
-def _numbers(
-    moments: Sequence[datetime], likely: Sequence[datetime], numbers: Sequence[int]
-) -> list[int]:
-    """Moments in microseconds, where it is known of others that may be equal to them.
-
-    To compare two takes a tenth of what it takes to convert one.
-    """
-    told = zip_longest(moments, likely, numbers)
-    return [number if moment == other else microseconds(moment) for moment, other, number in told]
-
-
 class Known(NamedTuple):
     """What is known of all windows of a question."""
 
@@ -240,6 +167,8 @@ class Judge:
         known, several = Known(expected, runs_for), runs_for.several
         ended = runs_for.seen.successes.ended
         number = len(ended)
+        versions = {id(each): each for each in expected.schedules}
+        doubting = {at for at, each in versions.items() if each.doubts_successes}
         for at, (run, missing, schedule) in enumerate(
             zip(runs_for.first, expected.misses, expected.schedules, strict=True)
         ):
@@ -247,7 +176,7 @@ class Judge:
                 NONE < run < number
                 and ended[run] <= missing
                 and at not in several
-                and not schedule.doubts_successes
+                and id(schedule) not in doubting
             ):
                 yield WindowAnswer.of_success(known, at)
             else:

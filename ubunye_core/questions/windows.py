@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -11,20 +11,20 @@ from ubunye_core.counted import count
 from ubunye_core.errors import BadReceiptError, ConfigError, StoreUnavailableError
 from ubunye_core.names import check_task
 from ubunye_core.questions.answer import Moment, Verdict, unavailable
+from ubunye_core.questions.expected import expected_windows
 from ubunye_core.questions.symptoms import Limits
 from ubunye_core.questions.unseen import why_unseen
 from ubunye_core.questions.window_match import NamedWindows, by_window
 from ubunye_core.questions.window_runs import runs_since
 from ubunye_core.questions.window_state import (
     EARLY,
-    ExpectedWindows,
     Judge,
     WindowAnswer,
     WindowState,
     usual_limit,
 )
 from ubunye_core.receipt import Status
-from ubunye_core.schedules import Schedule, ScheduledWindows
+from ubunye_core.schedules import Schedule
 from ubunye_core.stores.protocol import Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import duration, instant, instant_or_ago, to_the_second
@@ -160,41 +160,6 @@ def missed_windows(
     if any(each.state is WindowState.UNKNOWN for each in found.windows):
         raise BadReceiptError(found.unreadable[0].where, found.unreadable[0].why)
     return found.missed
-
-
-def expected_windows(
-    versions: Iterable[Schedule], since: datetime, until: datetime
-) -> ExpectedWindows:
-    """The windows that are due in a period, and when each counts as missing."""
-    found: list[ExpectedWindows] = []
-    for schedule in versions:
-        windows = schedule.in_columns(since, until)
-        if windows:
-            found.append(
-                ExpectedWindows(windows, _missing_at(windows, schedule), [schedule] * len(windows))
-            )
-    if len(found) == 1:
-        return found[0]
-    expected = [each for of_version in found for each in reversed(of_version)]
-    expected.sort(key=lambda each: (each.window.due, each.window.start), reverse=True)
-    # A window that two versions cover was expected by the one that was due first.
-    by_window = {(each.window.start, each.window.end): each for each in expected}
-    return ExpectedWindows.of(list(by_window.values())[::-1])
-
-
-def _missing_at(windows: ScheduledWindows, schedule: Schedule) -> list[datetime]:
-    """When each of a schedule's windows counts as missing."""
-    allowed = schedule.finish_by
-    if isinstance(allowed, timedelta):
-        return [due + allowed for due in windows.due]
-    following = schedule.next_due(windows.due[-1])
-    missing_at = []
-    for due, excluded in zip(reversed(windows.due), reversed(windows.excluded), strict=True):
-        missing_at.append(following)
-        if excluded is None:
-            following = due
-    missing_at.reverse()
-    return missing_at
 
 
 def _verdict(answers: Sequence[WindowAnswer]) -> Verdict:

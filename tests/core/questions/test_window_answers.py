@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from tests.core.questions.builders import CALC, DAY, HOUR, MINUTE, NOW, a_run
 from ubunye_core import Schedule, Status, Window, WindowState
 from ubunye_core.questions.answer import Moment
+from ubunye_core.questions.expected import Expected, ExpectedWindows, expected_windows
 from ubunye_core.questions.symptoms import Limits
 from ubunye_core.questions.window_match import NamedWindows, by_window, runs_by_window
 from ubunye_core.questions.window_runs import RunsByWindow, RunsSeen, runs_since
-from ubunye_core.questions.window_state import Expected, ExpectedWindows, Judge, Known, WindowAnswer
-from ubunye_core.questions.windows import expected_windows
+from ubunye_core.questions.window_state import Judge, Known, WindowAnswer
 from ubunye_core.stores import MemoryStore
 from ubunye_core.stores.successes import Success, Successes
 from ubunye_core.times import microseconds

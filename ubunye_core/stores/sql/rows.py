@@ -22,6 +22,9 @@ SEALED = (
     "task", "run_id", "status", "started_at", "ended_at", "window_start", "window_end", "pairs",
 )  # fmt: skip
 
+Told = str | int | None
+"""What stands in a column."""
+
 MOST_PAIRS = 16
 """So many variables are looked for in the index."""
 _KINDS: Mapping[type, int] = {str: 1, bytes: 2}
@@ -56,15 +59,16 @@ def drawn(receipt: Receipt, document: bytes) -> dict[str, Any]:
     return row | {"seal": seal_of(len(document), *sealed)}
 
 
-def seal_of(size: int, *columns: str | int | None) -> str:
+def seal_of(
+    size: int, task: Told, run_id: Told, status: Told, started: Told, ended: Told, start: Told,
+    end: Told, pairs: Told,
+) -> str:  # fmt: skip
     """What shows that the columns that are told unread were not changed, nor the document cut.
 
-    Args:
-        size: How many bytes the document has, which a database tells without reading it.
-        columns: ``SEALED``, in this order.
+    ``size`` is how many bytes the document has, which a database tells without reading it; the
+    others are ``SEALED``, in this order.
     """
     # As str writes the tuple, which takes longer.
-    task, run_id, status, started, ended, start, end, pairs = columns
     text = (
         f"({task!r}, {run_id!r}, {status!r}, {started!r}, {ended!r}, {start!r}, {end!r}, "
         f"{pairs!r}) {size}"
