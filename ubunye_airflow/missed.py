@@ -207,8 +207,9 @@ class MissedWindowsOperator(NamesStore, BaseOperator):
             raise AirflowException(plan.reason)
         missed = [each for each in plan.windows if _is_missed(each)]
         if missed and fails:
+            were = "1 window was" if len(missed) == 1 else f"{len(missed)} windows were"
             raise AirflowException(
-                f"{len(missed)} windows were missed: {plan.reason} The first is {missed[0].name}: "
+                f"{were} missed: {plan.reason} The first is {missed[0].name}: "
                 f"{missed[0].reason.rstrip('.')}."
             )
         return [runs[each.name] for each in plan.starts]

@@ -63,9 +63,19 @@ def by_window(
     by_start = sorted(range(len(expected)), key=expected.starts.__getitem__)
     starts = [*sorted(expected.starts), AFTER_ALL]
     ends = [expected.ends[at] for at in by_start]
-    places = dict(zip(reversed(starts), reversed(range(len(starts))), strict=True))
+    places: dict[int | None, int] = dict(
+        zip(reversed(starts), reversed(range(len(starts))), strict=True)
+    )
     found = RunsByWindow(len(expected), seen)
-    for run, (start, end, named) in enumerate(_spans(seen, by_value)):
+    told = seen.successes
+    others: list[tuple[int, Span]] = []
+    for run, (index, end) in enumerate(zip(map(places.get, told.start), told.end, strict=True)):
+        if index is not None and end == ends[index] and end <= starts[index + 1]:
+            found.add(by_start[index], run)  # for one window, as nearly all are
+        else:
+            others.append((run, (told.start[run], end, told.named[run])))
+    others += enumerate(map(_span, seen.others), len(told))
+    for run, (start, end, named) in others:
         if start is None or end is None:
             for pair in named:
                 for at in by_value.get(pair, ()):
@@ -81,10 +91,7 @@ def by_window(
     return found
 
 
-def _spans(seen: RunsSeen, by_value: Mapping[Named, Sequence[int]]) -> Iterator[Span]:
-    """What each run says of its window: where it begins and ends, or else what names it."""
-    told = seen.successes
-    yield from zip(told.start, told.end, told.named, strict=True)
-    for run in seen.others:
-        start, end = span_of(run)
-        yield start, end, named_by(run) if start is None and by_value else ()
+def _span(run: Receipt) -> Span:
+    """What a run says of its window: where it begins and ends, or else what names it."""
+    start, end = span_of(run)
+    return start, end, named_by(run) if start is None else ()

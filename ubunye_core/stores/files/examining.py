@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from ubunye_core.counted import count
 from ubunye_core.errors import StoreUnavailableError
 from ubunye_core.stores.atomic import lock, sync_folder
 from ubunye_core.stores.capabilities import Finding
@@ -125,10 +126,12 @@ def _hints(place: Place) -> Finding:
     except StoreUnavailableError as error:
         return Finding(what="hints", good=None, why=error.message)
     if not unknown:
-        return Finding(what="hints", good=True, why=f"all {receipts} receipts have hints")
+        return Finding(
+            what="hints", good=True, why=f"all of {count(receipts, 'receipt')} have hints"
+        )
     return Finding(
         what="hints",
         good=None,
-        why=f"{unknown} of {receipts} receipts, in {tasks} tasks, have none: answers are the same, "
-        f"only slower; 'store repair' writes them",
+        why=f"{unknown} of {count(receipts, 'receipt')}, in {count(tasks, 'task')}, have none: "
+        f"answers are the same, only slower; 'store repair' writes them",
     )
