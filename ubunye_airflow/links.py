@@ -25,13 +25,18 @@ class ReceiptLink(BaseOperatorLink):
         """The address of the page; where the task names no receipt, that of all tasks."""
         recorded = getattr(operator, "receipt_task", None)
         if isinstance(recorded, str) and recorded:
-            return _page(f"/task/{recorded}/attempt", _attempt(ti_key))
+            return attempt_page(recorded, ti_key)
         answer = getattr(getattr(operator, "_look", None), "answer", None)
         met = list(_met(answer)) if isinstance(answer, Mapping) else []
         if len(met) == 1:
             task, run_id = met[0]
             return _page(f"/task/{task}/run/{run_id}", {})
         return _page("/", {"tasks": _wanted(operator, answer)})
+
+
+def attempt_page(task: str, ti_key: Any) -> str:
+    """The address of the page with the receipt that an attempt left for a receipt task."""
+    return _page(f"/task/{task}/attempt", _attempt(ti_key))
 
 
 def _attempt(ti_key: Any) -> dict[str, str]:

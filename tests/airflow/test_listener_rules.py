@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from airflow.models.taskinstancekey import TaskInstanceKey
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import DAG, Param, task
 from airflow.serialization.serialized_objects import DagSerialization
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 
 from tests.airflow.conftest import CALC
 from ubunye_airflow import MissedWindowsOperator, receipts
+from ubunye_airflow.listener.plugin import ReceiptListenerPlugin
 from ubunye_airflow.listener.rules import PARAM, Named, RefusedError, by_rule, named
 from ubunye_airflow.mixins import ReceiptMixin
+from ubunye_airflow.page import PREFIX
 from ubunye_core import ConfigError, Receipt, Status
 from ubunye_core.testing import at
 
@@ -100,6 +103,31 @@ def test_what_receipts_declares_is_known_as_airflow_keeps_it_also_of_a_mapped_ta
         for task_id in ("calc", "mapped"):
             found = named("kept", task_id, of.get_task(task_id))
             assert found == Named(task=CALC, variables=MONTH)
+
+
+def test_a_task_that_the_listener_records_has_a_button_and_no_other_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with DAG("kept", schedule=None) as dag:
+        BashOperator(task_id="calc", bash_command="true", params=receipts(CALC))
+        BashOperator(task_id="without", bash_command="true")
+        BashOperator(task_id="odd", bash_command="true", params={PARAM: CALC})
+    kept = DagSerialization.from_dict(DagSerialization.to_dict(dag))
+    assert ReceiptListenerPlugin().global_operator_extra_links == []
+    configure(monkeypatch, listener="True", receipt_tasks={"kept/other": "pay/monthly/other"})
+    (link,) = ReceiptListenerPlugin().global_operator_extra_links
+
+    def leads_to(task_id: str) -> str:
+        key = TaskInstanceKey("kept", task_id, "manual__1", 2, -1)
+        return link.get_link(kept.get_task(task_id), ti_key=key)
+
+    path, _, query = leads_to("calc").partition("?")
+    assert path.endswith(f"{PREFIX}/task/{CALC}/attempt")
+    assert "id.task_id=calc" in query
+    assert "attempt=2" in query
+    assert (leads_to("without"), leads_to("odd")) == ("", "")
+    configure(monkeypatch, receipt_task_rule=RULE)
+    assert "/task/airflow/kept/without/attempt?" in leads_to("without")
 
 
 def test_what_the_conf_of_a_run_says_cannot_change_the_name() -> None:

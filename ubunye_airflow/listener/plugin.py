@@ -1,4 +1,7 @@
-"""What Airflow finds by the entry point ``airflow.plugins``: the listener, where it is on."""
+"""What Airflow finds by the entry point ``airflow.plugins``: the listener, where it is on.
+
+With it comes the button that leads from a task to what the listener wrote.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,10 @@ class ReceiptListenerPlugin(AirflowPlugin):
     name = "ubunye_receipts_listener"
 
     def __init__(self) -> None:
-        self.listeners = []
+        self.listeners, self.global_operator_extra_links = [], []
         if conf.getboolean(SECTION, "listener", fallback=False):
             from ubunye_airflow.listener import dagruns, hooks
+            from ubunye_airflow.listener.link import ListenedLink
 
             self.listeners = [hooks, dagruns]
+            self.global_operator_extra_links = [ListenedLink()]

@@ -79,6 +79,21 @@ def test_the_page_is_shown_to_nobody_who_is_not_logged_in(server: Standalone) ->
         assert OPEN not in answer.text
 
 
+def test_a_task_that_the_listener_records_has_a_button_to_its_receipt(
+    admin: User, store: ReceiptStore
+) -> None:
+    run_id = admin.trigger("listened", month="2026-10")
+    assert admin.ended("listened", run_id).state == "success"
+    of_run = f"/api/v2/dags/listened/dagRuns/{run_id}/taskInstances"
+    without = admin.ask("GET", f"{of_run}/without/links")["extra_links"]
+    assert without == {"Receipt": None}
+    link = admin.ask("GET", f"{of_run}/calc/links")["extra_links"]["Receipt"]
+    (receipt,) = store.list_runs("listened/monthly/calc")
+    shown = admin.http.get(link, follow_redirects=True)
+    assert shown.status_code == 200
+    assert receipt.run_id in shown.text
+
+
 def button(browser: Browser, name: str) -> list[Any]:
     return list(browser.driver.find_elements("xpath", f"//button[contains(., '{name}')]"))
 

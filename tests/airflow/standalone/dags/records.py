@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from airflow.sdk import dag, task
 
-from ubunye_airflow import HealthCheckOperator, UpstreamReceiptSensor
+from ubunye_airflow import HealthCheckOperator, UpstreamReceiptSensor, receipts
 
 MONTH = {"month": "{{ dag_run.conf['month'] }}"}
 
@@ -75,6 +75,19 @@ def gate_after_a_hand():
     )
 
 
+@dag(schedule=None)
+def listened():
+    @task(params=receipts("listened/monthly/calc", MONTH))
+    def calc():
+        pass
+
+    @task
+    def without():
+        pass
+
+    calc() >> without()
+
+
 def of_one_task(dag_id, receipt_task):
     @dag(dag_id=dag_id, schedule=None)
     def made():
@@ -93,4 +106,5 @@ no_database()
 killed_in_its_work()
 killed_in_its_last_try()
 set_by_hand()
+listened()
 gate_after_a_hand()
