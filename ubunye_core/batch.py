@@ -69,6 +69,11 @@ def texts_of(variables: Mapping[str, object] | None) -> dict[str, str]:
     Raises:
         ConfigError: a name or a value cannot be a variable's.
     """
+    if variables is not None and not isinstance(variables, Mapping):
+        raise ConfigError(
+            f"'variables' is a {type(variables).__name__}.",
+            hint="Use names and values: {'month': '2026-10'}.",
+        )
     texts = {}
     for name, value in (variables or {}).items():
         if not isinstance(name, str) or not name or len(name) > MAX_NAME or not name.isprintable():
@@ -87,6 +92,8 @@ def comparable(variables: Mapping[str, Scalar]) -> dict[str, str]:
     """
     texts = {}
     for name, value in variables.items():
+        if not isinstance(name, str):
+            raise ConfigError(f"{str(name)[:80]!r} is not a name for a variable.")
         text = text_of(value, name=name)
         if text is not None and not is_secret_name(name):
             texts[name] = comparable_value(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from enum import StrEnum
 from typing import TypeVar
 
@@ -81,8 +81,21 @@ def fits(task: str, pattern: str) -> bool:
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
-    """The names among ``known`` that somebody who wrote ``name`` may have meant, best first."""
-    return get_close_matches(name, list(known), n=3, cutoff=0.6)
+    """The names among ``known`` that somebody who wrote ``name`` may have meant, best first.
+
+    Each segment must be like its own: most names of a store begin alike.
+    """
+    parts = name.split("/")
+
+    def is_like(other: str) -> bool:
+        others = other.split("/")
+        return len(others) != len(parts) or all(map(_are_alike, parts, others))
+
+    return get_close_matches(name, filter(is_like, known), n=3, cutoff=0.6)
+
+
+def _are_alike(one: str, other: str) -> bool:
+    return SequenceMatcher(None, one, other).ratio() > 0.5
 
 
 def one_of(kind: type[Words], value: object, what: str) -> Words:

@@ -98,5 +98,7 @@ def test_a_star_stays_within_a_segment(task: str, pattern: str, does: bool) -> N
 
 def test_near_names_are_those_that_may_have_been_meant() -> None:
     known = ["pay/monthly/calc", "pay/monthly/send", "etl/in/orders"]
-    assert near("pay/monthly/clac", known)[0] == "pay/monthly/calc"
+    assert near("pay/monthly/clac", known) == ["pay/monthly/calc"]
+    assert near("pay/montly/snd", known) == ["pay/monthly/send"]
+    assert near("pay/monthly/report", known) == []
     assert near("something/else/entirely", known) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import FrozenInstanceError, replace
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -10,7 +11,18 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ubunye_core import InvalidNameError, Orchestrator, Status, TriggeredBy, TriggerKind, Window
+from ubunye_core import (
+    ConfigError,
+    InvalidNameError,
+    Orchestrator,
+    Status,
+    TriggeredBy,
+    TriggerKind,
+    Window,
+    check_upstream,
+    may_run,
+    record_run,
+)
 from ubunye_core.codec import decode, encode
 from ubunye_core.testing import a_receipt, at
 
@@ -38,6 +50,20 @@ def test_a_receipt_is_never_changed() -> None:
 def test_a_receipt_has_names_that_can_be_kept(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidNameError):
         a_receipt(**wrong)
+
+
+@pytest.mark.parametrize("wrong", ["month", ["month"], {5: "2026-10"}, 7])
+def test_variables_that_are_no_names_and_values_are_refused_by_whoever_takes_them(
+    wrong: Any,
+) -> None:
+    takers: list[Callable[[], object]] = [
+        lambda: record_run("pay/monthly/calc", variables=wrong, store="memory://wrong"),
+        lambda: check_upstream("pay/monthly/calc", variables=wrong, store="memory://wrong"),
+        lambda: may_run("pay/monthly/calc", wrong, store="memory://wrong"),
+    ]
+    for take in takers:
+        with pytest.raises(ConfigError, match=r"'variables' is a|not a name for a variable"):
+            take()
 
 
 def test_there_are_five_statuses_and_no_more() -> None:

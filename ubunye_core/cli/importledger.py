@@ -124,11 +124,13 @@ def _reason(done: ImportedLedger) -> str:
 
 def _further(done: ImportedLedger) -> Iterator[str]:
     if done.same:
-        yield f"{done.same:,} are there already"
+        yield count(done.same, "is there already", "are there already")
     if done.ahead:
-        yield f"{done.ahead:,} have gone on there, which stands"
+        yield count(
+            done.ahead, "has gone on there, which stands", "have gone on there, which stands"
+        )
     if done.running:
-        yield f"{done.running:,} say that they are running"
+        yield count(done.running, "says that it is running", "say that they are running")
     if done.of_others:
         yield f"{count(done.of_others, 'line')} of other pipelines left out"
     if done.shown_twice:

@@ -41,7 +41,7 @@ def may_run_now(
     format_: str | None,
     **schedule: str | None,
 ) -> ExitCode:
-    r"""Say whether a batch may be run now: it is not finished, and nobody runs it.
+    r"""Say whether a batch may be run now: it is not finished, and nobody holds its claim.
 
     It only looks. 'exec --guard' takes the right to run. With --config, the policy in the task's
     YAML says whether its windows are run in order.

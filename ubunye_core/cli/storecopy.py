@@ -80,9 +80,11 @@ def _reason(done: CopiedStore) -> str:
     read = f"{count(done.copied, 'receipt')} of {count(done.tasks, 'task')}"
     parts = [f"{read} {copied} {way}{running}"]
     if done.same:
-        parts.append(f"{done.same:,} are there already")
+        parts.append(count(done.same, "is there already", "are there already"))
     if done.ahead:
-        parts.append(f"{done.ahead:,} have gone on there, which stands")
+        parts.append(
+            count(done.ahead, "has gone on there, which stands", "have gone on there, which stands")
+        )
     if done.refused:
         parts.append(f"{len(done.refused):,} not copied: the other store does not take them")
     if done.unreadable:

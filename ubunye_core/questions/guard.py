@@ -76,10 +76,12 @@ def may_run(
     window: Window | None = None,
     now: datetime | str | None = None,
 ) -> RunAnswer:
-    """Whether a batch of a task may be run now: it is not finished, and nobody runs it.
+    """Whether a batch of a task may be run now: it is not finished, and nobody holds its claim.
 
     It only looks: two that ask at once are both told yes. ``claim`` takes the right to run. A task
-    that has never run may run; the reason then says that, and which tasks have names like it.
+    that has never run may run, and so may a batch that is misspelt: the reason then says which
+    tasks have names like it, or by which variables the newest run names its batch. Of a run without
+    a guard, which holds no claim, it says that it is running.
 
     Args:
         task: The task.
@@ -114,8 +116,7 @@ def may_run(
     answer = _unless_refused(key, opened, moment, rerun, order)
     if answer.verdict is not Verdict.PASS:
         return answer
-    # The first run of a task may run, and so may one whose name is misspelt.
-    return replace(answer, reason=f"{answer.reason}{if_it_never_ran(task, opened)}")
+    return replace(answer, reason=f"{answer.reason}{_worth_knowing(key, opened, moment)}")
 
 
 def claim(
@@ -183,6 +184,25 @@ def key_of(task: str, variables: Mapping[str, object] | None) -> ClaimKey:
 def _check_yes_or_no(value: object, what: str) -> None:
     if not isinstance(value, bool):  # a text such as "no" would count as a yes
         raise ConfigError(f"'{what}' is {value!r}, not true or false.")
+
+
+def _worth_knowing(key: ClaimKey, store: ReceiptStore, moment: Moment) -> str:
+    """What may make a yes a mistake, for the end of its reason; mostly nothing."""
+    never = if_it_never_ran(key.task, store)
+    if never:
+        return never
+    try:
+        newest = next(iter(store.list_runs(key.task, 1)), None)
+    except StoreUnavailableError:
+        return ""
+    if newest is None or newest.started_at > moment.now:
+        return ""
+    if newest.status is Status.RUNNING and _is_of(newest, key):
+        return f" But run {newest.run_id} of it says that it is running, and holds no claim."
+    if newest.batch.names != key.batch.names:
+        by = ", ".join(sorted(newest.batch.names)) or "no variable"
+        return f" But the newest run of the task, {newest.run_id}, names its batch by {by}."
+    return ""
 
 
 def gives_claims(store: ReceiptStore) -> GivesClaims:
@@ -260,7 +280,8 @@ def _unless_finished(key: ClaimKey, store: ReceiptStore, moment: Moment, rerun: 
     except StoreUnavailableError as error:
         return _unavailable(key, store, error, moment)
     seen = view(found, found.unreadable, moment)
-    success = next((run for run in seen.receipts if _is_of(run, key)), None)
+    finished = (run for run in seen.receipts if run.status is Status.SUCCESS)
+    success = next((run for run in finished if _is_of(run, key)), None)
     if success is not None:
         return RunAnswer(
             task=key.task,
@@ -287,9 +308,8 @@ def _unless_finished(key: ClaimKey, store: ReceiptStore, moment: Moment, rerun: 
 
 def _is_of(run: Receipt, key: ClaimKey) -> bool:
     """Whether a run was for this batch, in this mode."""
-    is_success = run.status is Status.SUCCESS
     same_mode = comparable(run.variables).get("mode") == key.mode
-    return is_success and same_mode and run.batch.is_same(key.batch)
+    return same_mode and run.batch.is_same(key.batch)
 
 
 def _is_held(key: ClaimKey, held: Held, moment: Moment) -> RunAnswer:

@@ -91,13 +91,15 @@ def window_states(
     last = moment.now if until is None else instant(until, what="until")
     if first > last:
         raise ConfigError(
-            f"'since' ({to_the_second(first)}) is after 'until' ({to_the_second(last)})."
+            f"'since' ({to_the_second(first)}) is after 'until' ({to_the_second(last)}).",
+            hint="Give an earlier 'since', too.",
         )
     limits = Limits(None if stuck_after is None else duration(stuck_after, what="stuck_after"))
     versions = [schedule] if isinstance(schedule, Schedule) else list(schedule)
     expected = expected_windows(versions, first, last)
     if not expected:
-        reason = f"No window of {task} was due from {to_the_second(first)} on."
+        to = "on" if until is None else f"to {to_the_second(last)}"
+        reason = f"No window of {task} was due from {to_the_second(first)} {to}."
         return Windows(task=task, verdict=Verdict.PASS, reason=reason, windows=(), now=moment.now)
     earliest = min(expected.windows.start) - EARLY
     by_value = NamedWindows(expected)
@@ -174,7 +176,7 @@ def _verdict(answers: Sequence[WindowAnswer]) -> Verdict:
 def _summary(task: str, answers: Sequence[WindowAnswer]) -> str:
     """How many windows stand how, and the first that somebody has to look at."""
     counts = _counted(answers)
-    shown = ", ".join(f"{number} {state}" for state, number in counts if number)
+    shown = ", ".join(f"{number:,} {state}" for state, number in counts if number)
     text = f"{task}: of {count(len(answers), 'window')} {shown}."
     bad = [state for state, number in counts if number and not state.is_well]
     first = next((answer for answer in answers if answer.doubts or answer.state in bad), None)

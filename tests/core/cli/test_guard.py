@@ -28,6 +28,23 @@ def test_a_task_that_never_ran_may_run_and_names_like_it_are_told(ask, keep):
     assert "Did you mean" not in ask("may-run", "stock/daily/count").out
 
 
+def test_a_batch_of_other_variables_may_run_and_the_usual_ones_are_told(ask, keep):
+    keep("success", run_id="r-1")
+    answer = ask("may-run", CALC, "--var", "mnth=2026-10")
+    assert answer.code == 0
+    assert "But the newest run of the task, r-1, names its batch by month." in answer.out
+    assert "names its batch by month" in ask("may-run", CALC).out
+    assert "But" not in ask("may-run", CALC, "--var", "month=2026-11").out
+
+
+def test_a_run_without_a_guard_does_not_keep_a_batch_and_is_told(ask, keep):
+    keep("running", run_id="r-2")
+    answer = ask("may-run", CALC, *OCTOBER)
+    assert answer.code == 0
+    assert "But run r-2 of it says that it is running, and holds no claim." in answer.out
+    assert "But" not in ask("may-run", CALC, "--var", "month=2026-11").out
+
+
 def test_a_finished_batch_may_run_only_again(ask, keep):
     run = keep("success")
     found = json_of(ask("may-run", CALC, *OCTOBER, "--json"), 1)

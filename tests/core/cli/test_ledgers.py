@@ -79,7 +79,7 @@ def test_an_import_says_what_it_did(ask, store, folder):
     assert not list(store.search())
     done = ask("import-ledger", "l.jsonl", *IMPORT)
     assert "4 receipts of shop/orders/daily added to" in done.out
-    assert "1 say that they are running" in done.out
+    assert "1 says that it is running" in done.out
     again = ask("import-ledger", "l.jsonl", *IMPORT)
     assert "0 receipts of shop/orders/daily added" in again.out
     assert "4 are there already" in again.out

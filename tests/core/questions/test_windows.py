@@ -270,3 +270,11 @@ def test_every_window_has_one_state_and_what_succeeded_is_never_missed(data: st.
         if done:
             assert each.state in (WindowState.SUCCEEDED, WindowState.SUCCEEDED_LATE)
             assert each not in found.missed
+
+
+def test_that_no_window_was_due_is_said_of_the_period_that_was_asked_for() -> None:
+    asked = {"schedule": NIGHTLY, "since": "2h", "store": MemoryStore(), "now": MORNING}
+    found = window_states(CALC, **asked, until="2026-10-14T22:00:00Z")
+    of_period = f"No window of {CALC} was due from 2026-10-14T21:00:00Z"
+    assert found.reason == f"{of_period} to 2026-10-14T22:00:00Z."
+    assert window_states(CALC, **asked).reason == f"{of_period} on."

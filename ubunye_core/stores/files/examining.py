@@ -126,12 +126,11 @@ def _hints(place: Place) -> Finding:
     except StoreUnavailableError as error:
         return Finding(what="hints", good=None, why=error.message)
     if not unknown:
-        return Finding(
-            what="hints", good=True, why=f"all of {count(receipts, 'receipt')} have hints"
-        )
+        why = f"of {count(receipts, 'receipt')} none is without hints"
+        return Finding(what="hints", good=True, why=why)
     return Finding(
         what="hints",
         good=None,
-        why=f"{unknown} of {count(receipts, 'receipt')}, in {count(tasks, 'task')}, have none: "
-        f"answers are the same, only slower; 'store repair' writes them",
+        why=f"of {count(receipts, 'receipt')} {count(unknown, 'has', 'have')} none, in "
+        f"{count(tasks, 'task')}: answers are the same, only slower; 'store repair' writes them",
     )

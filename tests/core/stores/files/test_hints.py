@@ -181,7 +181,7 @@ def test_an_examination_leaves_no_trace_and_says_what_has_no_hints(
     (folder / "own.json").write_bytes(encode(a_receipt(run_id="own")))
     hints = next(each for each in store.examine() if each.what == "hints")
     assert hints.good is None
-    assert hints.why.startswith("1 of 2 receipts, in 1 task, have none")
+    assert hints.why.startswith("of 2 receipts 1 has none, in 1 task")
 
 
 def test_a_stranger_among_the_facts_stops_no_writer(folder: Path) -> None:
