@@ -96,7 +96,7 @@ def rows(size: Size) -> Iterator[dict[str, Any]]:
                 "document": _document(run, task, run_id, started),
             }
             sealed = tuple(row[name] for name in SEALED)
-            yield row | {"seal": seal_of(sealed, len(row["document"]))}
+            yield row | {"seal": seal_of(len(row["document"]), *sealed)}
 
 
 @cache

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.alone, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parents[3]
 QUICK = [
-    sys.executable, "benchmarks/windows.py", "--years", "0.5", "--tasks", "50", "--rounds", "1",
+    sys.executable, "benchmarks/windows.py", "--years", "0.5", "--tasks", "50", "--rounds", "3",
     "--json",
 ]  # fmt: skip
 TIMES_QUICKER_THAN_READING = {"files, names alone": 1, "files": 6, "SQLite": 5, "memory": 8}
