@@ -188,14 +188,13 @@ def _check_yes_or_no(value: object, what: str) -> None:
 
 def _worth_knowing(key: ClaimKey, store: ReceiptStore, moment: Moment) -> str:
     """What may make a yes a mistake, for the end of its reason; mostly nothing."""
-    never = if_it_never_ran(key.task, store)
-    if never:
-        return never
     try:
         newest = next(iter(store.list_runs(key.task, 1)), None)
     except StoreUnavailableError:
         return ""
-    if newest is None or newest.started_at > moment.now:
+    if newest is None:
+        return if_it_never_ran(key.task, store)
+    if newest.started_at > moment.now:
         return ""
     if newest.status is Status.RUNNING and _is_of(newest, key):
         return f" But run {newest.run_id} of it says that it is running, and holds no claim."
