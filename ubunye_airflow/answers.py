@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ubunye_airflow.every_window import schedule_fields
 from ubunye_core import (
     Health,
     Pin,
-    Plan,
     Requirement,
     RequirementAnswer,
     TaskHealth,
@@ -18,6 +17,9 @@ from ubunye_core import (
     UpstreamAnswer,
     Verdict,
 )
+
+if TYPE_CHECKING:  # a gate has none, and importing plans takes as long as all else here
+    from ubunye_core import Plan
 
 
 def upstream_fields(answer: UpstreamAnswer, store: str | None) -> dict[str, Any]:

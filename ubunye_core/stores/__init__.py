@@ -1,4 +1,10 @@
-"""Where receipts live; and what somebody needs who writes a store."""
+"""Where receipts live; and what somebody needs who writes a store.
+
+A kind of store is imported when it is asked for: most who import this never open it.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ubunye_core.codec import MAX_RECEIPT_BYTES, decode, encode
 from ubunye_core.names import check_run_id, check_task
@@ -31,13 +37,17 @@ from ubunye_core.stores.deciding import (
     renewable,
 )
 from ubunye_core.stores.ends import on_record, standing
-from ubunye_core.stores.files import FileStore
-from ubunye_core.stores.memory import MemoryStore
 from ubunye_core.stores.protocol import Found, ReceiptStore, Unreadable
 from ubunye_core.stores.select import could_be_since, select
 from ubunye_core.stores.successes import Success, Summaries, Summed, in_short
 from ubunye_core.stores.takeover import end_of_the_old_holder
 from ubunye_core.stores.url import open_store
+
+if TYPE_CHECKING:
+    from ubunye_core.stores.files import FileStore
+    from ubunye_core.stores.memory import MemoryStore
+
+_LATER = {"FileStore": "ubunye_core.stores.files", "MemoryStore": "ubunye_core.stores.memory"}
 
 __all__ = [
     # the stores there are
@@ -93,3 +103,9 @@ __all__ = [
     "decode",
     "MAX_RECEIPT_BYTES",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LATER[name]), name)

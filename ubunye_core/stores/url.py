@@ -15,7 +15,6 @@ from ubunye_core.errors import (
     UnknownStoreError,
 )
 from ubunye_core.masking import masked_url
-from ubunye_core.stores.files import open_files
 from ubunye_core.stores.protocol import ReceiptStore
 
 STORE_VARIABLE = "UBUNYE_STORE"
@@ -88,7 +87,7 @@ def open_store(
     given = {name: text for name, text in (credentials or {}).items() if text}
     if isinstance(url, os.PathLike):
         url = os.fspath(url)
-        return _opened(open_files, url, given)
+        return _opened(_factory("file"), url, given)
     named = url if url is not None else os.environ.get(STORE_VARIABLE)
     if url is None and not named:
         raise StoreNotNamedError()
@@ -102,7 +101,7 @@ def open_store(
                 f"{named!r} is not a URL, and no plain path either.",
                 hint=f"Write file:///srv/receipts, or ./{named} for a folder of this name.",
             )
-        return _opened(open_files, named, given)
+        return _opened(_factory("file"), named, given)
     return _opened(_factory(scheme.lower()), named, given)
 
 
