@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter as Tally
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ubunye_core.counted import count
@@ -62,7 +62,9 @@ def check_store(
     content = _Content()
     findings = list(_read(opened, task, content, told))
     seen = {finding.what for finding in findings if finding.good}
-    findings += [each for each in _examined(opened) if not (each.good and each.what in seen)]
+    findings += [
+        each for each in _examined(opened, findings) if not (each.good and each.what in seen)
+    ]
     verdict = _verdict(findings)
     return StoreCheck(
         url=opened.url,
@@ -140,8 +142,13 @@ def _read(
     )
 
 
-def _examined(store: ReceiptStore) -> Iterator[Finding]:
-    """What the store tells of itself, and what it does not."""
+def _examined(store: ReceiptStore, read: Sequence[Finding]) -> Iterator[Finding]:
+    """What the store tells of itself, and what it does not.
+
+    Args:
+        store: The store.
+        read: What reading it has found; what one of these says is not said again.
+    """
     told: set[str] = set()
     examine = getattr(store, "examine", None)
     try:
@@ -151,7 +158,9 @@ def _examined(store: ReceiptStore) -> Iterator[Finding]:
     except StoreUnavailableError as error:
         if "write" not in told:
             told.add("write")
-            yield Finding(what="write", good=None, why=masked_text(str(error)))
+            why = masked_text(str(error))
+            said = next((each.what for each in read if why in each.why), None)
+            yield Finding(what="write", good=None, why=why if said is None else f"see '{said}'")
     if "write" not in told:
         why = "it does not tell (it offers no 'examine'), and nothing was written to find out"
         yield Finding(what="write", good=None, why=why)

@@ -14,6 +14,7 @@ import pytest
 from tests.core.cli.conftest import PROGRAM, json_of
 from ubunye_core import open_store
 from ubunye_core.stores.jsonl import JsonlStore
+from ubunye_core.stores.sql import schema
 from ubunye_core.testing import a_receipt
 
 CALC = "pay/monthly/calc"
@@ -215,6 +216,22 @@ def test_what_somebody_may_still_write_stays_and_the_answer_says_so(ask, filled,
     assert answer.code == 1
     assert "somebody may still write them" in answer.out
     assert file.exists()
+
+
+def test_a_repair_says_that_it_brought_the_tables_of_an_older_file_up_to_date(
+    ask, keep, tmp_path, monkeypatch
+):
+    place = f"sqlite:///{tmp_path}/r.db"
+    with monkeypatch.context() as older:
+        older.setattr(schema, "STEPS", schema.STEPS[:1])
+        open_store(place).save(keep("success"))
+    checked = ask("store", "check", place)
+    assert (checked.code, checked.out.count("have version 1,")) == (1, 2)  # the verdict, a row
+    assert f"The tables of the store sqlite:///{tmp_path}/r.db have version 1" in checked.out
+    repaired = ask("store", "repair", place)
+    said = "the hints of 0 runs were written anew. Its tables were brought from version 1 to 2."
+    assert (repaired.code, repaired.out) == (0, f"PASS  {place}: {said}\n")
+    assert ask("store", "check", place).code == 0
 
 
 def test_a_store_without_hints_has_nothing_to_repair(ask, keep):

@@ -12,6 +12,7 @@ import pytest
 
 from ubunye_core.errors import UbunyeError
 from ubunye_core.hashing import UnhashableError, canonical_lines, fingerprint, row_count
+from ubunye_core.hashing.arrow import Rows
 
 SECRET = "hunter2"
 
@@ -218,3 +219,11 @@ def test_what_else_spark_calls_a_frame_is_refused_by_name() -> None:
     members = {"__module__": "pyspark.pandas.frame", "to_spark": None}
     got = fingerprint(type("DataFrame", (), members)())
     assert got.error == "'DataFrame' of pyspark is no kind of table. Give its to_spark()."
+
+
+@pytest.mark.parametrize(("known", "rows"), [(1, "1 row"), (2000, "2,000 rows")])
+def test_rows_that_went_missing_while_they_were_read_are_told(known: int, rows: str) -> None:
+    table = pa.table({"a": pa.array([], pa.int64())})
+    cut = Rows(schema=table.schema, batches=table.to_batches(), row_count=known)
+    with pytest.raises(UnhashableError, match=f"^Of {rows} only 0 could be read"):
+        cut.sums()

@@ -131,6 +131,13 @@ def test_a_store_that_cannot_examine_itself_now_does_not_tell() -> None:
     assert "s3cret" not in repr(check)
 
 
+def test_what_reading_has_told_is_not_told_again_of_writing(tmp_path: Path) -> None:
+    check = check_store(f"sqlite:///{tmp_path}/none.db")
+    assert "has no tables of receipts yet" in found(check, "list").why
+    assert found(check, "write") == Finding(what="write", good=None, why="see 'list'")
+    assert check.verdict is Verdict.FAIL
+
+
 def test_it_leaves_no_trace(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     put(store, a_run(), a_run(task=SEND))

@@ -109,7 +109,7 @@ class Database:
         def once() -> Answer:
             with self._pool().connect() as connection:
                 if not self._is_known:
-                    check_version(connection, self.tables)
+                    check_version(connection, self.tables, self.url)
                     self._is_known = True
                 return work(connection)
 
@@ -124,7 +124,7 @@ class Database:
 
         def once() -> Answer:
             with self._pool(writes=True).begin() as connection:
-                check_version(connection, self.tables)
+                check_version(connection, self.tables, self.url)
                 return work(connection)
 
         def with_tables() -> Answer:
@@ -140,6 +140,31 @@ class Database:
 
         return self._tried(with_tables, "written")
 
+    def bring_up_to_date(self) -> int | None:
+        """Bring older tables to this version.
+
+        Returns:
+            The version that they had; None where they are of this version, or not there.
+
+        Raises:
+            ConfigError: they are newer.
+            StoreUnavailableError: the database cannot be written.
+        """
+
+        def once() -> int | None:
+            try:
+                with self._pool(writes=True).connect() as connection:
+                    check_version(connection, self.tables, self.url)
+            except OlderTablesError as error:
+                self._make_tables()
+                return error.version
+            except exc.DBAPIError as error:
+                if not self.dialect.is_absent(error):
+                    raise
+            return None
+
+        return self._tried(once, "written")
+
     def close(self) -> None:
         """Close the connections that are open and idle; the next question opens one anew."""
         if self._engines is not None and self._process == os.getpid():
@@ -149,7 +174,7 @@ class Database:
         self.dialect.make_place()
         with self._pool(writes=True).begin() as connection:
             self.dialect.lock_all(connection)
-            migrate(connection, self.tables)
+            migrate(connection, self.tables, self.url)
         self._is_known = False
 
     def _pool(self, *, writes: bool = False) -> sa.Engine:

@@ -10,10 +10,19 @@ import sqlalchemy as sa
 
 from ubunye_core.stores.capabilities import Repaired
 from ubunye_core.stores.protocol import Unreadable
+from ubunye_core.stores.sql import schema
 from ubunye_core.stores.sql.database import Database
 from ubunye_core.stores.sql.queries import PAGE, Queries, as_bytes
 from ubunye_core.stores.sql.rows import Stored, drawn
 from ubunye_core.stores.sql.writing import Writing
+
+
+@dataclass(frozen=True, kw_only=True)
+class RepairedTables(Repaired):
+    """What a repair did, and to the tables themselves."""
+
+    remark: str = ""
+    """A sentence about the tables, where they were changed."""
 
 
 @dataclass
@@ -23,8 +32,10 @@ class _Done:
     left: list[Unreadable] = field(default_factory=list)
 
 
-def repair(database: Database, queries: Queries, *, set_aside: bool) -> Repaired:
-    """Look at every row, page by page; each page is one transaction."""
+def repair(database: Database, queries: Queries, *, set_aside: bool) -> RepairedTables:
+    """Bring older tables up to date, then look at every row; each page is one transaction."""
+    older = database.bring_up_to_date()
+    remark = f"Its tables were brought from version {older} to {len(schema.STEPS)}."
     done, after = _Done(), ("", "")
     while True:
         one_page = partial(_page, database, queries, after=after, set_aside=set_aside)
@@ -33,8 +44,11 @@ def repair(database: Database, queries: Queries, *, set_aside: bool) -> Repaired
         done.set_aside += page.set_aside
         done.left += page.left
         if last is None:
-            return Repaired(
-                hints=done.hints, set_aside=tuple(done.set_aside), left=tuple(done.left)
+            return RepairedTables(
+                hints=done.hints,
+                set_aside=tuple(done.set_aside),
+                left=tuple(done.left),
+                remark="" if older is None else remark,
             )
         after = last
 

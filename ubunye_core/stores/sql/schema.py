@@ -54,16 +54,17 @@ class NoTablesError(StoreUnavailableError):
 class OlderTablesError(StoreUnavailableError):
     """The tables are of an older version than this library's."""
 
-    def __init__(self, version: int) -> None:
+    def __init__(self, url: str, version: int) -> None:
+        self.version = version
         super().__init__(
-            f"The tables of receipts have version {version}, and this library reads version "
-            f"{len(STEPS)}.",
+            f"The tables of the store {url} have version {version}, and this library reads "
+            f"version {len(STEPS)}.",
             hint="The next run that is recorded by this version of the library changes them; "
             "'ubunye-runs store repair' does too.",
         )
 
 
-def check_version(connection: sa.Connection, tables: Tables) -> None:
+def check_version(connection: sa.Connection, tables: Tables, url: str) -> None:
     """Refuse tables of another version.
 
     Raises:
@@ -72,14 +73,14 @@ def check_version(connection: sa.Connection, tables: Tables) -> None:
     """
     version = connection.execute(sa.select(tables.versions.c.version)).scalar()
     if version is None:
-        raise OlderTablesError(0)
+        raise OlderTablesError(url, 0)
     if version > len(STEPS):
-        raise _newer(version)
+        raise _newer(url, version)
     if version < len(STEPS):
-        raise OlderTablesError(version)
+        raise OlderTablesError(url, version)
 
 
-def migrate(connection: sa.Connection, tables: Tables) -> None:
+def migrate(connection: sa.Connection, tables: Tables, url: str) -> None:
     """Take the steps that are missing. The caller holds the lock, and a transaction."""
     tables.versions.create(connection, checkfirst=True)
     version = connection.execute(sa.select(tables.versions.c.version)).scalar()
@@ -87,15 +88,15 @@ def migrate(connection: sa.Connection, tables: Tables) -> None:
         version = 0
         connection.execute(tables.versions.insert().values(version=0))
     if version > len(STEPS):
-        raise _newer(version)
+        raise _newer(url, version)
     for step in STEPS[version:]:
         step(connection, tables)
     connection.execute(tables.versions.update().values(version=len(STEPS)))
 
 
-def _newer(version: int) -> ConfigError:
+def _newer(url: str, version: int) -> ConfigError:
     return ConfigError(
-        f"The tables of receipts have version {version}; this library knows versions up to "
+        f"The tables of the store {url} have version {version}; this library knows versions up to "
         f"{len(STEPS)}.",
-        hint="pip install -U ubunye-receipts",
+        hint="Install a newer version of ubunye-receipts.",
     )
