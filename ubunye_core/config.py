@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ubunye_core.errors import ConfigError
 from ubunye_core.masking import masked_url
+from ubunye_core.names import MAX_BYTES, near
 
 if TYPE_CHECKING:
     import yaml
@@ -58,15 +59,18 @@ class Written:
             raise self.wrong(f"{what} is not a map.")
         for key, value in self.value.items():
             if known is not None and key not in known:
+                meant = near(key[:MAX_BYTES], known)
                 raise value.wrong(
-                    f"'{key}' is not a known key of {what}.", hint=f"Known: {', '.join(known)}."
+                    f"'{key}' is not a known key of {what}.",
+                    hint=(f"Did you mean '{meant[0]}'? " if meant else "")
+                    + f"Known: {', '.join(known)}.",
                 )
         return self.value
 
-    def items(self, what: str) -> list[Written]:
-        """The items of a list."""
+    def items(self, what: str, *, hint: str | None = None) -> list[Written]:
+        """The items of a list; ``hint`` says how to write one."""
         if not isinstance(self.value, list):
-            raise self.wrong(f"{what} is not a list.")
+            raise self.wrong(f"{what} is not a list.", hint=hint)
         return self.value
 
     def text(self, what: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ubunye_core.config import Written, path_given, read_yaml
 from ubunye_core.errors import ConfigError
-from ubunye_core.questions.taskfiles import RECEIPTS_FILE, RECEIPTS_KEYS, files_of
+from ubunye_core.questions.taskfiles import RECEIPTS_FILE, entries_of, files_of
 from ubunye_core.schedules import Calendar, Schedule
 from ubunye_core.schedules.calendar import WEEKDAYS
 
@@ -34,7 +34,7 @@ def read_schedule(path: str | Path) -> tuple[Schedule, ...]:
     """
     for file in files_of(path):
         if file.name == RECEIPTS_FILE:
-            written = read_yaml(file).entries(RECEIPTS_FILE, known=RECEIPTS_KEYS).get("schedule")
+            written = entries_of(file).get("schedule")
             if written is None:
                 return ()
             return read_versions(written, file.parent)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from ubunye_core.config import Written, path_given, read_yaml
 from ubunye_core.errors import ConfigError
+from ubunye_core.names import MAX_BYTES
 from ubunye_core.questions.requirements import KEYS, Requirement
+from ubunye_core.questions.taskkeys import check_keys
 
 if TYPE_CHECKING:
     from ubunye_core.schedules import Schedule
@@ -16,6 +18,8 @@ CONFIG_FILE, RECEIPTS_FILE = "config.yaml", "receipts.yaml"
 _TOGETHER = frozenset({"windows", "schedule"})
 """Keys of a requirement that make sense together only."""
 RECEIPTS_KEYS = ("requires", "schedule", "owner", "policy", "retention")
+_OURS_IN_CONFIG = ("requires", "policy")
+"""Parts of CONFIG with keys that this library gave them."""
 
 
 def read_requirements(path: str | Path) -> tuple[Requirement, ...]:
@@ -35,7 +39,7 @@ def read_requirements(path: str | Path) -> tuple[Requirement, ...]:
     found = entry_of(path, "requires")
     if found is None:
         return ()
-    entries = found.items("'requires'")
+    entries = found.items("'requires'", hint=_as_a_list(found))
     if not entries:
         raise found.wrong("'requires' is empty.", hint="Leave it out if nothing is required.")
     return tuple(_from_yaml(each) for each in entries)
@@ -91,17 +95,34 @@ def files_of(path: str | Path) -> list[Path]:
     return present
 
 
+def entries_of(file: Path) -> dict[str, Written]:
+    """What stands in a ``receipts.yaml``, by its key.
+
+    Raises:
+        ConfigError: it cannot be read, or a key in any part of it is not known.
+    """
+    entries = read_yaml(file).entries(RECEIPTS_FILE, known=RECEIPTS_KEYS)
+    check_keys(entries)
+    return entries
+
+
 def _entry_in(file: Path, key: str) -> Written | None:
-    document = read_yaml(file)
     if file.name == RECEIPTS_FILE:
-        entries = document.entries(RECEIPTS_FILE, known=RECEIPTS_KEYS)
-    else:
-        entries = document.entries(file.name)
-        config = entries.get("CONFIG")
-        if key in entries:
-            raise entries[key].wrong(f"'{key}' stands outside of CONFIG.")
-        entries = {} if config is None or config.is_null else config.entries("CONFIG")
+        return entries_of(file).get(key)
+    entries = read_yaml(file).entries(file.name)
+    config = entries.get("CONFIG")
+    if key in entries:
+        raise entries[key].wrong(f"'{key}' stands outside of CONFIG.")
+    entries = {} if config is None or config.is_null else config.entries("CONFIG")
+    check_keys({part: entries[part] for part in _OURS_IN_CONFIG if part in entries})
     return entries.get(key)
+
+
+def _as_a_list(written: Written) -> str:
+    """How to write what is required, where it is no list."""
+    if isinstance(written.value, str) and not written.is_null:
+        return f"Write 'requires: [{written.value[:MAX_BYTES]}]'."
+    return "Write a list, such as [pay/monthly/calc], or leave it out if nothing is required."
 
 
 def _from_yaml(written: Written) -> Requirement:

@@ -134,10 +134,14 @@ def test_a_task_that_requires_nothing_has_no_requirements(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("requires", "said"),
     [
-        ("  requires:\n", "line 15: 'requires' is not a list"),
-        ("  requires: ~\n", "line 15: 'requires' is not a list"),
+        ("  requires:\n", "line 15: 'requires' is not a list. Write a list, such as [pay/"),
+        ("  requires: ~\n", "line 15: 'requires' is not a list. Write a list, such as [pay/"),
+        ("  requires: {task: a/b/c}\n", "line 15: 'requires' is not a list. Write a list, such"),
         ("  requires: []\n", "line 15: 'requires' is empty"),
-        ("  requires: pay/monthly/calc\n", "line 15: 'requires' is not a list"),
+        (
+            "  requires: pay/monthly/calc\n",
+            "line 15: 'requires' is not a list. Write 'requires: [pay/monthly/calc]'.",
+        ),
         ("  requires:\n    - \n", "line 16: 'task' is not a single value"),
         ("  requires:\n    - 7\n", "line 16: '7' is not a task"),
         ("  requires:\n    - [a/b/c]\n", "line 16: a requirement is not a map"),
@@ -149,7 +153,10 @@ def test_a_task_that_requires_nothing_has_no_requirements(tmp_path: Path) -> Non
             "line 17: The requirement on a/b/c needs 'windows' and 'schedule'",
         ),
         ("  requires:\n    - task: a/b/c\n      evidence: outputs\n", "line 17: 'evidence' is no"),
-        ("  requires:\n    - task: a/b/c\n      wiat: 2h\n", "line 17: 'wiat' is not a known key"),
+        (
+            "  requires:\n    - task: a/b/c\n      wiat: 2h\n",
+            "line 17: 'wiat' is not a known key",
+        ),
         ("  requires:\n    - task: a/b/c\n      wait: soon\n", "line 17: 'soon' is not a length"),
         ("  requires:\n    - task: a/b/c\n      wait: 7200\n", "line 17: '7200' is not a length"),
         ("  requires:\n    - task: a/b/c\n      wait:\n", "line 17: 'wait' is not a single value"),

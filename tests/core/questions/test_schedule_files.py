@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from ubunye_core.questions.maintenancefiles import read_maintenance
 from ubunye_core.questions.policyfiles import read_policy
 from ubunye_core.questions.schedulefiles import read_calendar, read_schedule
 from ubunye_core.questions.taskfiles import read_requirements
+from ubunye_core.questions.taskfolders import read_retention, read_task
 from ubunye_core.schedules import Of, Period, Schedule
 
 
@@ -140,3 +142,46 @@ def test_a_schedule_beside_a_file_is_refused_where_nothing_can_be(tmp_path: Path
     path = written(tmp_path, f"requires: [{{task: a/b/c, windows: all, schedule: {'a' * 5000}}}]")
     with pytest.raises(ConfigError, match="name too long"):
         read_requirements(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "said"),
+    [
+        (
+            "policy: {require_reasn: true}",
+            2,
+            "'require_reasn' is not a known key of a policy. ",
+        ),
+        ("requires:\n- task: a/b/c\n  wiat: 2h", 4, "Did you mean 'wait'? Known: task, "),
+        ("schedule: {every: 6h, time_zon: UTC}", 2, "Did you mean 'time_zone'? Known: cron, "),
+        ("schedule: [{every: 6h, calendar: {holiday: []}}]", 2, "Did you mean 'holidays'? Known:"),
+        ("requires: [{task: a/b/c, schedule: {evry: 6h}}]", 2, "Did you mean 'every'? Known: cro"),
+        ("polcy: {guard: true}", 2, "of receipts.yaml. Did you mean 'policy'? Known: requires, "),
+        ("secrets: x", 2, "'secrets' is not a known key of receipts.yaml. Known: requires, "),
+    ],
+)
+@pytest.mark.parametrize(
+    "read",
+    [
+        *(read_schedule, read_requirements, read_policy, read_retention),
+        partial(read_task, task="a/b/c"),
+    ],
+)
+def test_an_unknown_key_is_told_whichever_part_of_the_file_is_read(
+    tmp_path: Path, read: Callable[[str], object], text: str, line: int, said: str
+) -> None:
+    path = written(tmp_path, f"owner: payments\n{text}\n")
+    with pytest.raises(ConfigError) as refused:
+        read(str(path))
+    assert f"{path}, line {line}: " in str(refused.value)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize("read", [read_requirements, read_policy, read_retention])
+def test_a_part_of_the_engines_file_that_is_ours_is_read_as_strictly(
+    tmp_path: Path, read: Callable[[str], object]
+) -> None:
+    (tmp_path / "config.yaml").write_text("CONFIG:\n  policy: {gard: true}\n")
+    (tmp_path / "receipts.yaml").write_text("owner: payments\n")
+    with pytest.raises(ConfigError, match=r"config.yaml, line 2: 'gard' .* Did you mean 'guard'"):
+        read(str(tmp_path))
