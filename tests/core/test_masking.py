@@ -178,7 +178,7 @@ def test_a_secret_of_three_letters_is_not_looked_for() -> None:
 
 
 def test_a_huge_error_is_cut_and_costs_no_time() -> None:
-    began = time.monotonic()
+    began = time.thread_time()  # of this work alone, whatever else the machine does
     for text in (
         "x" * 5_000_000,
         "a." * 1_000_000,
@@ -187,7 +187,7 @@ def test_a_huge_error_is_cut_and_costs_no_time() -> None:
         " " * 10**6,
     ):
         assert len(error_text(ValueError(text))) <= MAX_ERROR_TEXT + len("ValueError: ")
-    assert time.monotonic() - began < 5
+    assert time.thread_time() - began < 5
 
 
 @pytest.mark.parametrize(
@@ -199,11 +199,11 @@ def test_a_huge_error_is_cut_and_costs_no_time() -> None:
     ],
 )  # fmt: skip
 def test_a_long_text_of_any_kind_is_masked_at_once(text: str) -> None:
-    began = time.monotonic()
+    began = time.thread_time()
     assert len(clean_text(text)) <= MAX_TEXT
     masked_variables({"source": text})
     secrets_of({"source": text})
-    assert time.monotonic() - began < 10
+    assert time.thread_time() - began < 10
 
 
 def test_a_url_that_is_cut_keeps_its_password_to_itself() -> None:

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from ubunye_core import Receipt, Status, open_store
+from ubunye_core.cli import output, progress
 from ubunye_core.cli.app import commands
 from ubunye_core.stores import FileStore
 
@@ -159,6 +161,26 @@ def damage(store: FileStore) -> Callable[..., Path]:
         return file
 
     return put
+
+
+@pytest.fixture
+def until_said(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Have long work soon say how far it has come; inside it, wait until it has said something."""
+    said: list[str] = []
+
+    def note(text: str) -> None:
+        output.note(text)
+        said.append(text)
+
+    def wait(words: str) -> None:
+        until = time.monotonic() + 60
+        while not any(words in each for each in said):
+            assert time.monotonic() < until, said
+            time.sleep(0.01)
+
+    monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.05)
+    monkeypatch.setattr(progress, "note", note)
+    return wait
 
 
 def json_of(answer: Answer, code: int) -> dict[str, Any]:

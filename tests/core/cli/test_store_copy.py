@@ -10,7 +10,7 @@ import pytest
 
 from tests.core.cli.conftest import PROGRAM, json_of
 from ubunye_core import open_store
-from ubunye_core.cli import progress, storecopy
+from ubunye_core.cli import storecopy
 from ubunye_core.codec import as_json
 from ubunye_core.testing import a_receipt, at
 
@@ -161,17 +161,16 @@ def _held(target: str) -> int:
         return 0
 
 
-def test_progress_goes_to_standard_error(ask, keep, store, tmp_path, monkeypatch):
+def test_progress_goes_to_standard_error(ask, keep, store, tmp_path, monkeypatch, until_said):
     inner = storecopy.copy_store
 
     def slowly(*words, **more):
         done = inner(*words, **more)
-        time.sleep(0.3)
+        until_said("1 receipt so far")
         return done
 
     keep("success")
     monkeypatch.setattr(storecopy, "copy_store", slowly)
-    monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.05)
     answer = ask("store", "copy", store.root, tmp_path / "new", "--json")
     assert answer.code == 0
     assert f"Copying {CALC}: 1 receipt so far." in answer.err

@@ -61,7 +61,8 @@ def test_a_deadline_in_the_past_looks_once(shell, store):
     began = time.monotonic()
     answer = shell(*FAST, "--deadline", "2026-11-01T00:00:00Z")
     assert answer.code == 1
-    assert time.monotonic() - began < 5
+    assert "not yet" not in answer.err
+    assert time.monotonic() - began < 30  # a machine that is busy takes seconds to begin
 
 
 def test_a_deadline_ends_a_wait_whenever_it_began(shell, store):
@@ -79,13 +80,13 @@ def test_a_failed_upstream_ends_the_wait_at_once_where_asked(shell, store):
     store.save(receipt("error", "r1"))
     began = time.monotonic()
     assert shell(*FAST, "--wait", "50s", "--on-failed", "fail").code == 1
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 40  # not fifty seconds
 
 
 def test_an_unknown_task_ends_the_wait_unless_it_is_allowed(shell, store):
     began = time.monotonic()
     assert shell(*FAST, "--wait", "50s").code == 1
-    assert time.monotonic() - began < 10
+    assert time.monotonic() - began < 40  # not fifty seconds
     answer = shell(*FAST, "--wait", "1s", "--allow-unknown")
     assert answer.code == 1
     assert "Waited" in answer.out

@@ -75,12 +75,12 @@ def overlapping(store: FileStore) -> None:
 
 
 class SlowStore(FileStore):
-    """Takes its time over the end of a run, and says when it begins."""
+    """Says when it begins to write the end of a run, and writes it when it is told to."""
 
     def save(self, receipt: Receipt) -> None:
         if receipt.status.is_final:
             ready()
-            time.sleep(1)
+            sys.stdin.readline()
         super().save(receipt)
 
 

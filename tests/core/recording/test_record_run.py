@@ -229,7 +229,7 @@ def test_a_run_shows_that_it_lives_and_what_it_has_done_so_far(
     time.sleep(0.1)
     assert only() == ended
     assert ended.started_at == run.started_at
-    assert "heartbeat" not in " ".join(thread.name for thread in threading.enumerate())
+    assert f"heartbeat of {run.run_id}" not in [each.name for each in threading.enumerate()]
 
 
 def test_a_store_says_how_often_a_run_shows_that_it_lives(store: MemoryStore) -> None:

@@ -22,6 +22,7 @@ def start(what: str, store: FileStore, *options: str) -> subprocess.Popen[str]:
     """A process of program.py that has said it is ready."""
     process = subprocess.Popen(
         [sys.executable, *options, "-m", "tests.core.recording.program", what, str(store.root)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -90,9 +91,9 @@ def test_an_end_that_is_being_written_is_written_whole_and_then_the_process_stop
 ) -> None:
     process = start("while_ending", folder)
     process.send_signal(signal.SIGTERM)
-    time.sleep(0.2)
+    time.sleep(0.2)  # two that come at once would be one
     process.send_signal(signal.SIGTERM)
-    out, _ = process.communicate(timeout=20)
+    out, _ = process.communicate("go on\n", timeout=20)
     assert (process.returncode, out) == (143, "")
     assert folder.search()[0].status is Status.SUCCESS
 
