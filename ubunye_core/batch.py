@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from numbers import Integral
+from typing import TypeVar
 
 from ubunye_core.errors import ConfigError
 from ubunye_core.masking import MASK, comparable_value, is_secret_name
@@ -20,6 +21,7 @@ _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 Scalar = str | int | float | bool | None
 """A variable's value as JSON holds it."""
+Value = TypeVar("Value")
 
 
 def text_of(value: object, *, name: str = "value") -> str | None:
@@ -69,19 +71,24 @@ def texts_of(variables: Mapping[str, object] | None) -> dict[str, str]:
     Raises:
         ConfigError: a name or a value cannot be a variable's.
     """
-    if variables is not None and not isinstance(variables, Mapping):
-        raise ConfigError(
-            f"'variables' is a {type(variables).__name__}.",
-            hint="Use names and values: {'month': '2026-10'}.",
-        )
     texts = {}
-    for name, value in (variables or {}).items():
+    for name, value in (_mapping(variables) if variables is not None else {}).items():
         if not isinstance(name, str) or not name or len(name) > MAX_NAME or not name.isprintable():
             raise ConfigError(f"{str(name)[:80]!r} is not a name for a variable.")
         text = text_of(value, name=name)
         if text is not None:
             texts[name] = text
     return texts
+
+
+def _mapping(variables: Mapping[str, Value]) -> Mapping[str, Value]:
+    """Variables, if they are names and values at all."""
+    if not isinstance(variables, Mapping):
+        raise ConfigError(
+            f"'variables' is a {type(variables).__name__}.",
+            hint="Use names and values: {'month': '2026-10'}.",
+        )
+    return variables
 
 
 def comparable(variables: Mapping[str, Scalar]) -> dict[str, str]:
@@ -108,8 +115,12 @@ class Batch:
 
     @classmethod
     def of(cls, variables: Mapping[str, Scalar]) -> Batch:
-        """The batch that these variables make."""
-        texts = comparable(variables)
+        """The batch that these variables make.
+
+        Raises:
+            ConfigError: they are no names and values.
+        """
+        texts = comparable(_mapping(variables))
         return cls(tuple(sorted((n, t) for n, t in texts.items() if n not in NOT_IN_BATCH)))
 
     @property

@@ -46,6 +46,8 @@ from ubunye_core.times import duration
 log = logging.getLogger("ubunye_core.recording")
 TRIES_TO_SAVE_AN_END = 3
 
+_PATH = (str, os.PathLike)
+Given = TypeVar("Given")
 Part = TypeVar("Part", Window, TriggeredBy, Orchestrator)
 Function = TypeVar("Function", bound=Callable[..., Any])
 Variables = Mapping[str, object] | Callable[..., Mapping[str, object]]
@@ -139,15 +141,15 @@ def record_run(
         triggered_by=_of_type(TriggeredBy, triggered_by, "triggered_by")
         or _by_hand(scheduled, reason),
         orchestrator=_of_type(Orchestrator, orchestrator, "orchestrator"),
-        overrides=checked(overrides),
-        code=None if code is None else Path(code),
+        overrides=checked(_checked(overrides, "overrides", Iterable, "overrides_of(...)")),
+        code=None if code is None else Path(_checked(code, "code", _PATH, "a path")),
         run_id=None if run_id is None else check_run_id(run_id),
         heartbeat_every=None
         if heartbeat_every is None
         else duration(heartbeat_every, what="heartbeat_every"),
         with_message=record_errors == "message",
         terms=terms_of(guard, policy, how_to_guard),
-        how_it_ended=how_it_ended,
+        how_it_ended=_checked(how_it_ended, "how_it_ended", Callable, "a function"),
     )
     return Recording(arguments, caller=Path(sys._getframe(1).f_code.co_filename))
 
@@ -165,7 +167,17 @@ def _of_type(type_: type[Part], given: Part | None, name: str) -> Part | None:
     return given
 
 
+def _checked(given: Given, name: str, type_: Any, wanted: str) -> Given:
+    """An argument that is of one kind, or not given."""
+    if given is not None and not isinstance(given, type_):
+        raise ConfigError(f"'{name}' is a {type(given).__name__}.", hint=f"Give {wanted}.")
+    return given
+
+
 def _by_hand(scheduled: bool, reason: str | None) -> TriggeredBy:
+    if scheduled is not None and not isinstance(scheduled, bool):  # "no" would be a yes
+        raise ConfigError(f"'scheduled' is {scheduled!r}, not true or false.")
+    _checked(reason, "reason", str, "text")
     kind = TriggerKind.SCHEDULE if scheduled else TriggerKind.MANUAL
     return with_actor(TriggeredBy(kind=kind, reason=reason))
 

@@ -125,7 +125,7 @@ def _guarding(task: Policy, of_task: Sequence[Schedule], said: GuardTerms) -> Gu
     for name in ("rerun", "ordered"):
         if not isinstance(said.get(name, False), bool):  # "no" would be a yes
             raise ConfigError(f"'{name}' is {said.get(name)!r}, not true or false.")
-    deadline, schedule = said.get("deadline"), said.get("schedule")
+    deadline, schedule = said.get("deadline"), _schedule(said.get("schedule"))
     ordered = said.get("ordered", False) or task.ordered
     if ordered:
         schedule = schedule or of_task
@@ -144,6 +144,25 @@ def _guarding(task: Policy, of_task: Sequence[Schedule], said: GuardTerms) -> Gu
         poll=poll,
         schedule=schedule,
     )
+
+
+def _schedule(
+    given: Schedule | Sequence[Schedule] | None,
+) -> Schedule | Sequence[Schedule] | None:
+    """A schedule, or the versions of one."""
+    if given is None:
+        return None
+    # Not at the top: few runs are ordered.
+    from ubunye_core.schedules import Schedule
+
+    versions = given if isinstance(given, Sequence) else [given]
+    for each in versions:
+        if not isinstance(each, Schedule):
+            raise ConfigError(
+                f"'schedule' holds a {type(each).__name__}.",
+                hint="Give Schedule(cron='0 2 * * *', ...), or a list of its versions.",
+            )
+    return given
 
 
 def _length(
