@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from ubunye_airflow.compat import ResolveMixin
 from ubunye_airflow.connections import check_whole_path
+from ubunye_airflow.schemes import check_scheme
 from ubunye_airflow.variables import is_template
 from ubunye_core import Batch, ConfigError, Requirement, duration, instant_or_ago
 
@@ -150,11 +151,13 @@ def check_store(store: object, store_conn_id: object, *, prefix: str = "") -> No
     """Check what names a store; whether there is one, only its worker can tell.
 
     Raises:
-        ConfigError: it is no text, or a path that depends on where a worker was started.
+        ConfigError: it is no text, a path that depends on where a worker was started, or a URL
+            whose scheme is misspelt.
     """
     check_path(store, f"{prefix}store", such_as="s3://bucket/receipts")
     if store is not None and not comes_later(store):
         check_whole_path(str(store))
+        check_scheme(str(store))
     if store_conn_id != "":  # no connection is to be looked at
         check_text(store_conn_id, f"{prefix}store_conn_id", such_as="ubunye_receipts_default")
 

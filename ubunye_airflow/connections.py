@@ -86,7 +86,8 @@ def check_whole_path(url: str) -> None:
     else:
         path = rest.partition("?")[0].removeprefix("/") if scheme.lower() == "sqlite" else ""
         whole = "sqlite:////srv/receipts.db"
-    if path and not (path.startswith("~") or Path(path).is_absolute()):
+    at_home = path.startswith("~") and not separator  # only of a plain path
+    if path and not at_home and not Path(path).is_absolute():
         raise ConfigError(
             f"The store {url!r} is a relative path: where it is would depend on the folder in "
             f"which a worker was started.",

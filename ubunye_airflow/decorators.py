@@ -58,6 +58,12 @@ class ReceiptDecoratedOperator(NamesStore, DecoratedOperator, PythonOperator):
         policy: PolicyLike | None = None,
         **kwargs: Any,
     ) -> None:
+        if receipt_task is None:
+            raise ConfigError(
+                f"@task.receipt of {python_callable.__name__} says no receipt_task.",
+                hint="Write it in parentheses behind the decorator: "
+                "@task.receipt(receipt_task='usecase/package/task_name').",
+            )
         op_kwargs = _with_run(python_callable, op_args, op_kwargs)
         super().__init__(
             kwargs_to_upstream={

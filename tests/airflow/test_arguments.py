@@ -79,6 +79,10 @@ WRONG: list[tuple[Make, dict[str, Any], str]] = [
     (HEALTH, {"store": 5}, "store is 5.*s3://"),
     (HEALTH, {"store": ""}, "'store' is empty"),
     (HEALTH, {"store": "receipts"}, "'receipts' is a relative path.*file:///"),
+    (HEALTH, {"store": "fil:///srv"}, "known for 'fil://'. Write file:///srv. If fil:// is meant"),
+    (ONCE, {"store": "Fiel:///srv"}, "known for 'fiel://'. Write file:///srv"),
+    (GATE, {"store": "postgres://pay:secret@db/x"}, r"Write postgresql://pay:\*+@db/x"),
+    (MISSED, {"store": "sqllite:////srv/x.db"}, "Write sqlite:////srv/x.db"),
     (HEALTH, {"store_conn_id": 5}, "store_conn_id is 5"),
     (ONCE, {"max_age": "soon"}, "'max_age'"),
     (ONCE, {"required_task": 5}, "5 is not a task"),
@@ -128,6 +132,7 @@ WRONG: list[tuple[Make, dict[str, Any], str]] = [
     (MISSED, {"on_missed": False}, "on_missed is False"),
     (MISSED, {"trigger_dag_id": 5}, "trigger_dag_id is 5"),
     (MISSED, {"store": "sqlite:///receipts.db"}, "relative path.*sqlite:////"),
+    (MISSED, {"store": "sqlite:///~/receipts.db"}, "relative path.*sqlite:////"),
     (MIXED, {"receipt_task": 5}, "receipt_task is 5.*usecase/package"),
     (UNNAMED, {}, "no receipt_task.*receipt_task='usecase/package/task_name'"),
     (MIXED, {"receipt_variables": 5}, "'receipt_variables' is 5"),
@@ -143,10 +148,12 @@ WRONG: list[tuple[Make, dict[str, Any], str]] = [
     (MIXED, {"receipt_policy": {"guard": True}}, "policy.yaml"),
     (MIXED, {"receipt_code": 5}, "receipt_code is 5"),
     (MIXED, {"receipt_code": ""}, "'receipt_code' is empty"),
+    (MIXED, {"receipt_store": "s33://pay"}, "known for 's33://'. Write s3://pay"),
     (RECORDED, {}, "no receipt_task"),
     (RECORDED, {"receipt_task": 5}, "receipt_task is 5"),
     (RECORDED, {"receipt_task": CALC, "variables": 5}, "'variables' is 5"),
     (RECORDED, {"receipt_task": CALC, "store": 5}, "store is 5"),
+    (RECORDED, {"receipt_task": CALC, "store": "memroy://pay"}, "Write memory://pay"),
     (RECORDED, {"receipt_task": CALC, "guard": "yes"}, "guard is 'yes'"),
     (RECORDED, {"receipt_task": CALC, "policy": 5}, "policy is 5"),
     (TOLD, {"required_task": 5}, "5 is not a task"),
@@ -168,6 +175,9 @@ RIGHT: list[tuple[Make, dict[str, Any]]] = [
     (HEALTH, {"tasks": "pay/*/*", "severity": "warn", "store_conn_id": None}),
     (HEALTH, {"store": Path("/srv/receipts")}),
     (HEALTH, {"store": "~/receipts"}),
+    (HEALTH, {"store": "S3://bucket/receipts"}),
+    (HEALTH, {"store": "vault://of/a/package/of/the/workers"}),
+    (HEALTH, {"store": "delta+gs://bucket/receipts"}),
     (ONCE, {"match": [], "variables": None}),
     (ONCE, {"match": "month", "variables": {**MONTH, "api_token": "x"}}),
     (GATE, {"poll_interval": 30, "check_existence": True, "asker": ""}),
@@ -237,7 +247,10 @@ def test_a_decorator_that_needs_arguments_says_so_where_it_has_none() -> None:
         def gate() -> str:
             return CALC
 
-        with pytest.raises(ConfigError, match="receipt_task='usecase/package/task_name'"):
+        says = (
+            r"of calc says.*parentheses.*@task.receipt\(receipt_task='usecase/package/task_name'\)"
+        )
+        with pytest.raises(ConfigError, match=says):
             calc()
         gate()
     assert "gate" in dag.task_ids
