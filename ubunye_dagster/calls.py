@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, aclosing, contextmanager
 from typing import Any, TypeVar, cast
 
-from ubunye_core import ConfigError, ReceiptStore, open_store
+from ubunye_core import ConfigError, ReceiptStore
 from ubunye_dagster.compat.context import CONTEXT_NAMES
-from ubunye_dagster.resource import ReceiptStoreResource
+from ubunye_dagster.resource import ReceiptStoreResource, check_store_url, store_named
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 _DECORATORS = "__receipt_decorators__"
@@ -41,6 +41,8 @@ def around_calls(
         gives: The name of the one argument that ``around`` gives, if the function has it.
     """
     _check(function, by)
+    if store is not None:
+        check_store_url(store)
     inside = decorators_of(function)
     if "recorded" in inside:
         raise ConfigError(
@@ -60,7 +62,7 @@ def around_calls(
         if needs_resource and not passes_resource:
             kwargs.pop(resource_key, None)
         if resource is None:
-            return around(context, open_store(store))
+            return around(context, store_named(store))
         return around(context, resource.get_store())
 
     def with_given(given: Mapping[str, object], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -129,7 +131,7 @@ def decorators_of(function: Any) -> tuple[str, ...]:
 def _check(function: object, by: str) -> None:
     if not inspect.isfunction(function):
         raise ConfigError(
-            f"@{by} was given a {type(function).__name__}, not a function.",
+            f"@{by} was given no function: what is below it is of type {type(function).__name__}.",
             hint=f"It goes below Dagster's own decorator: @asset first, then @{by}.",
         )
     first = next(iter(inspect.signature(function).parameters), None)

@@ -1,13 +1,16 @@
-"""The store of receipts as a Dagster resource."""
+"""The store of receipts as a Dagster resource: the same one for every process of Dagster."""
 
 from __future__ import annotations
 
+import os
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 from pydantic import Field
 
-from ubunye_core import ReceiptStore, masked_url, open_store
+from ubunye_core import ConfigError, ReceiptStore, UnknownStoreError, masked_url, open_store
 
 RESOURCE_KEY = "receipts"
 
@@ -23,6 +26,9 @@ class ReceiptStoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     Dagster shows the configuration of a resource to everybody who may open its web page: a URL
     with a password belongs into an ``EnvVar``, of which it shows the name only.
+
+    A relative path, which would be another folder for each process, and a scheme that no installed
+    package knows are errors when the resource is made; of an ``EnvVar``, when a run begins.
     """
 
     url: str | None = Field(
@@ -31,13 +37,19 @@ class ReceiptStoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         "variable UBUNYE_STORE names it.",
     )
 
+    def __init__(self, *, url: str | None = None, **more: Any) -> None:
+        # Not by a validator: pydantic's own error would show the URL, and it may hold a password.
+        if url is not None and not isinstance(url, dg.EnvVar):
+            check_store_url(url)
+        super().__init__(**{"url": url, **more})
+
     def get_store(self) -> ReceiptStore:
         """The store.
 
         Raises:
-            ConfigError: there is no such store, or nothing names one.
+            ConfigError: there is no such store, nothing names one, or it is a relative path.
         """
-        return open_store(self.url)
+        return store_named(self.url)
 
     def __repr__(self) -> str:
         return f"ReceiptStoreResource(url={self._shown_url()!r})"
@@ -46,3 +58,55 @@ class ReceiptStoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def _shown_url(self) -> Any:
         return masked_url(self.url) if isinstance(self.url, str) else self.url
+
+
+def store_named(url: str | None) -> ReceiptStore:
+    """The store that a URL names, else ``UBUNYE_STORE``. Nothing is read or made yet.
+
+    Raises:
+        ConfigError: there is no such store, nothing names one, or it is a relative path.
+    """
+    named = os.environ.get("UBUNYE_STORE") if url is None else url
+    if named:
+        check_store_url(named)
+    return open_store(url)
+
+
+def check_store_url(url: str) -> None:
+    """Check that a store is the same wherever a process was started, and of a known kind.
+
+    Raises:
+        ConfigError: it is a relative path, or no URL at all.
+        UnknownStoreError: no installed package knows its scheme.
+    """
+    scheme, separator, rest = url.strip().partition("://")
+    if not separator:
+        open_store(url)  # complains of what is neither a path nor a URL; opens nothing
+        path, whole = url.strip(), "file:///srv/receipts"
+    else:
+        _check_scheme(scheme.lower())
+        path = rest.partition("?")[0].removeprefix("/") if scheme.lower() == "sqlite" else ""
+        whole = "sqlite:////srv/receipts.db"
+    at_home = path.startswith("~") and not separator  # only of a plain path
+    if path and not at_home and not Path(path).is_absolute():
+        raise ConfigError(
+            f"The store {url!r} is a relative path: where it is would depend on the folder in "
+            f"which a process of Dagster was started.",
+            hint=f"Write the whole path, such as {whole}.",
+        )
+
+
+def _check_scheme(scheme: str) -> None:
+    known = _known_schemes()
+    if scheme not in known:
+        raise UnknownStoreError(scheme, known)
+
+
+@cache
+def _known_schemes() -> tuple[str, ...]:
+    """The schemes that this library and the installed packages know; looked for once."""
+    try:
+        open_store("://")  # no scheme at all, so nothing is opened
+    except UnknownStoreError as error:
+        return error.known
+    return ()

@@ -13,6 +13,8 @@ from ubunye_dagster.calls import with_store
 
 TICK_SECONDS = 30.0
 """How long a tick goes on; Dagster ends one that takes a minute."""
+RUNS_A_TICK = 20
+"""How many runs a sensor that launches requests in a tick, unless it is given."""
 Look = Callable[[ReceiptStore, dg.SensorEvaluationContext], dg.SensorResult]
 
 

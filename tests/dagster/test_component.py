@@ -82,6 +82,9 @@ freshness:
   - {{tasks: [pay/monthly/calc, hr/monthly/people], max_age: 40d}}
 row_counts:
   - {{tasks: pay/monthly/calc, min_rows: 1, max_change: 0.5}}
+hashes:
+  - {{task: pay/monthly/calc, load: /srv/adults.parquet, changed: true, variables: {MONTH}}}
+  - {{task: hr/monthly/people, asset: staff/people, blocking: true}}
 upstream_sensors:
   - name: send_when_calculated
     task: pay/monthly/calc
@@ -132,14 +135,20 @@ def test_a_component_makes_the_assets_and_checks_that_its_functions_make(
     assert calc.description == "What everybody is paid."
     assert calc.partitions_def == MONTHLY
     assert sorted(f"{key.asset_key.path[-1]} {key.name}" for key in graph.asset_check_keys) == [
+        "calc receipt_changed",
         "calc receipt_freshness",
         "calc receipt_health",
+        "calc receipt_output",
+        "calc receipt_reproduced",
         "calc receipt_rows",
         "calc upstream_bank_daily_rates",
         "calc upstream_hr_monthly_people",
         "calc upstream_pay_monthly_calc",
         "people receipt_freshness",
+        "people receipt_reproduced",
     ]
+    staff = dg.AssetCheckKey(dg.AssetKey(["staff", "people"]), "receipt_reproduced")
+    assert graph.get_check_spec(staff).blocking
     assert graph.get_check_spec(GATE).blocking
     assert not graph.get_check_spec(dg.AssetCheckKey(CALC, "upstream_bank_daily_rates")).blocking
 
@@ -181,6 +190,8 @@ def test_a_job_of_a_component_runs_only_past_its_gate(whole: dg.Definitions, put
         ({"catalog": {"variables": {"m": {"partition_fmt": "%Y"}}}}, False),
         ({"catalog": {"partitions": {"type": "daily", "start_date": "2026-01-01"}}}, True),
         ({"catalog": {"partitions": {"type": "yearly"}}}, False),
+        ({"hashes": [{"task": "a/b/c", "load": "/srv/x.parquet", "reproduced": False}]}, True),
+        ({"hashes": [{"tasks": "a/b/c"}]}, False),
         ({"store": "{{ env.PAY_RECEIPTS }}", "external_assets": {"tasks": "pay/*/*"}}, True),
         ({"missed_windows": [{"name": "m", "task": "a/b/c", "catchup": "all"}]}, False),
     ],
@@ -239,6 +250,10 @@ def test_a_misspelt_or_missing_key_is_named_with_its_line(
             "there may be: partition_keys",
         ),
         ("catalog: {variables: {month: {}}}", "is given by partition_format or partition_key"),
+        ("hashes: [{task: a/b/c, reproduced: false}]", "No check is asked for"),
+        ("health: [{tasks: pay/*/*}]", "names no asset that its check could stand on"),
+        ("store: receipts\nhealth: [{tasks: a/b/c}]", "is a relative path"),
+        ("store: postgers://db/x\nhealth: [{tasks: a/b/c}]", "known for 'postgers://'"),
         ("catalog: {since: eternity}", "not a length of time"),
         (
             "missed_windows: [{name: s, task: a/b/c, job: j, catchup: all, partitions: null}]",

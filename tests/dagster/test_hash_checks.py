@@ -147,7 +147,7 @@ def test_an_output_is_as_its_receipt_says_until_somebody_changes_it(
     check = only(run(checks))
     assert list(run(checks)) == ["receipt_output"]
     assert verdict(check) == "FAIL"
-    assert "It has 2 rows, and 1 are on record. To be told: payroll." in (check.description or "")
+    assert "Rows now: 2; on record: 1. To be told: payroll." in (check.description or "")
 
 
 def test_a_fingerprint_may_be_given_for_data_that_wants_care(run: Run, store: ReceiptStore) -> None:
@@ -276,6 +276,12 @@ def test_rows_are_held_against_limits_and_the_batch_before(run: Run, wrote: Any)
     assert verdict(found(min_rows=1)) == "UNKNOWN"
     wrote("r5", month="2026-10", day=4, outputs=rows(None), counts=Counts(loaded=3))
     assert verdict(found(min_rows=3)) == "PASS"
+    wrote("r6", month="2026-11", day=5, outputs=rows(1))
+    said = f"Rows that {CALC} wrote for month=2026-11: 1"
+    assert found(min_rows=1).description == f"{said}."
+    assert found(min_rows=2).description == f"{said}, fewer than 2."
+    changed = f"{said}, and 3 for month=2026-10 before: more than 50% apart."
+    assert found(max_change=0.5).description == changed
 
 
 def test_runs_that_name_no_batch_are_held_against_the_run_before(

@@ -367,7 +367,8 @@ def test_a_function_without_a_context_is_refused_when_it_is_decorated() -> None:
 
 
 def test_the_wrong_order_of_decorators_is_refused() -> None:
-    with pytest.raises(ConfigError, match="below Dagster's own decorator"):
+    says = "what is below it is of type AssetsDefinition. It goes below Dagster's own decorator"
+    with pytest.raises(ConfigError, match=says):
 
         @recorded(TASK)
         @dg.asset
@@ -375,7 +376,6 @@ def test_the_wrong_order_of_decorators_is_refused() -> None:
 
 
 def test_a_gate_above_the_recorder_is_refused() -> None:
-    """Its refusals would leave no receipt."""
     with pytest.raises(ConfigError, match="@asset, @recorded, @gated"):
 
         @gated("pay/monthly/other")

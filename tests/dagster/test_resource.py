@@ -9,8 +9,21 @@ import dagster as dg
 import pytest
 
 from tests.dagster.conftest import Put
-from ubunye_core import ReceiptStore, StoreNotNamedError, UnknownStoreError, open_store
-from ubunye_dagster import ReceiptStoreResource, gated, partition_format, recorded
+from ubunye_core import (
+    ConfigError,
+    ReceiptStore,
+    StoreNotNamedError,
+    UnknownStoreError,
+    open_store,
+)
+from ubunye_dagster import (
+    ReceiptStoreResource,
+    build_health_checks,
+    gated,
+    load_receipt_asset_specs,
+    partition_format,
+    recorded,
+)
 
 TASK = "pay/monthly/calc"
 SECRET = "hunter2"
@@ -55,9 +68,58 @@ def test_a_store_that_nothing_names_is_an_error_that_says_where_to_name_it() -> 
         ReceiptStoreResource().get_store()
 
 
-def test_an_unknown_kind_of_store_is_an_error() -> None:
-    with pytest.raises(UnknownStoreError, match="nosuch"):
-        ReceiptStoreResource(url="nosuch://here").get_store()
+@pytest.mark.parametrize("url", ["nosuch://here", "postgresq://pay:hunter2@db/receipts"])
+def test_an_unknown_kind_of_store_is_an_error_when_the_resource_is_made(url: str) -> None:
+    with pytest.raises(UnknownStoreError, match=r"Use one of: .*postgresql://") as refused:
+        ReceiptStoreResource(url=url)
+    assert SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("receipts", "'receipts' is a relative path.*such as file:///srv/receipts"),
+        ("./receipts", "relative path"),
+        ("sqlite:///receipts.db", "relative path.*such as sqlite:////srv/receipts.db"),
+        ("sqlite:///~/receipts.db", "relative path"),
+        ("s3:/bucket", "is not a URL, and no plain path either"),
+        ("", "is not the URL of a store"),
+    ],
+)
+def test_a_store_that_would_be_another_for_each_process_is_an_error_wherever_it_is_named(
+    url: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (
+        lambda: ReceiptStoreResource(url=url),
+        lambda: recorded(TASK, store=url)(lambda context: None),
+        lambda: build_health_checks([TASK], store=url),
+        lambda: load_receipt_asset_specs(TASK, store=url),
+    ):
+        with pytest.raises(ConfigError, match=says):
+            name()
+    if url:
+        monkeypatch.setenv("UBUNYE_STORE", url)
+        with pytest.raises(ConfigError, match=says):
+            ReceiptStoreResource().get_store()
+
+
+@pytest.mark.parametrize("url", ["receipts", "nosuch://here"])
+def test_what_a_variable_of_the_environment_names_is_checked_when_a_run_begins(
+    url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PAY_RECEIPTS", url)
+    resources = {"receipts": ReceiptStoreResource(url=dg.EnvVar("PAY_RECEIPTS"))}
+    assert not run(calc, resources).success
+    assert not (tmp_path / "receipts").exists()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["~/receipts", "/srv/receipts", "FILE:///srv/receipts", "sqlite:////srv/x.db", "s3://b/x"],
+)
+def test_a_whole_path_and_a_known_kind_of_store_are_taken_as_they_are(url: str) -> None:
+    assert ReceiptStoreResource(url=url).url == url
 
 
 def test_a_resource_that_is_missing_is_an_error_of_the_definitions() -> None:

@@ -30,7 +30,7 @@ class Place:
     is_made_here: bool = False
     """Whether a step of this code location makes the asset."""
 
-    def partitions_of(self, receipt: Receipt) -> tuple[str | None, ...]:
+    def keys_of(self, receipt: Receipt) -> tuple[str | None, ...]:
         """The keys of a receipt's partitions: those that lie wholly inside of its window.
 
         None stands for an asset without partitions; nothing for a receipt that names none.

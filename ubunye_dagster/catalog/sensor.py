@@ -132,7 +132,8 @@ def _questions(
         if question is None or not question.in_a_tick:
             raise ConfigError(
                 f"The check '{spec.name}' cannot be asked in a sensor's tick.",
-                hint="Give checks of health, freshness or row counts; run others from a job.",
+                hint="Give checks of health, freshness, row counts, or hashes without load; run "
+                "others from a job.",
             )
         found.append((spec, question))
     return found
@@ -160,7 +161,7 @@ class _Task:
         return receipt.status is Status.SUCCESS and any(
             each.status is Status.SUCCESS
             and each.order > receipt.order
-            and partition in self.place.partitions_of(each)
+            and partition in self.place.keys_of(each)
             for each in self.done
         )
 
@@ -259,7 +260,7 @@ class _Look:
         on_record = AssetEvents.of(task.place.key, instance, since=min(r.started_at for r in fresh))
         for receipt in fresh:
             try:
-                partitions = task.place.partitions_of(receipt)
+                partitions = task.place.keys_of(receipt)
             except ConfigError:
                 raise
             except Exception as error:  # a key_of of the user's, for one receipt among many

@@ -9,8 +9,9 @@ from typing import TypeVar
 
 import dagster as dg
 
-from ubunye_core import Found, ReceiptStore, open_store, tasks_named
+from ubunye_core import Found, ReceiptStore, tasks_named
 from ubunye_dagster.names import Key, as_name, asset_key_of
+from ubunye_dagster.resource import store_named
 from ubunye_dagster.tags import PACKAGE, TASK, USECASE
 from ubunye_dagster.wording import cannot_be_read
 
@@ -60,7 +61,7 @@ def load_receipt_asset_specs(
         ConfigError: a name is none, or the store cannot list its tasks.
         StoreUnavailableError: the store cannot be read now.
     """
-    opened = open_store(store) if store is None or isinstance(store, str) else store
+    opened = store_named(store) if store is None or isinstance(store, str) else store
     asked = tasks_named(tasks, store=opened)
     left_out = tasks_named(exclude, among=asked)
     named = [task for task in asked if task not in left_out]

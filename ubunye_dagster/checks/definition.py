@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import dagster as dg
 
-from ubunye_core import ReceiptStore, Verdict
+from ubunye_core import ConfigError, ReceiptStore, Requirement, Verdict
 from ubunye_dagster.calls import with_store
 from ubunye_dagster.names import Asset, asset_key_of
 
@@ -36,6 +36,12 @@ def question_of(check: dg.AssetChecksDefinition) -> Question | None:
     return _questions.get(check)
 
 
+def is_asked_in_a_tick(check: dg.AssetChecksDefinition) -> bool:
+    """Whether a check is one of this library that is soon answered."""
+    question = question_of(check)
+    return question is not None and question.in_a_tick
+
+
 def check_that_asks(
     question: Question,
     *,
@@ -46,7 +52,13 @@ def check_that_asks(
     store: str | None,
     **check_arguments: Any,
 ) -> dg.AssetChecksDefinition:
-    """A check on the given asset, else on the one whose key is the task's name."""
+    """A check on the given asset, else on the one whose key is the task's name.
+
+    Raises:
+        ConfigError: the asset is not given, and the task is a pattern.
+    """
+    if asset is None and is_pattern(question.task):
+        raise _names_no_asset(question.task, "asset='sales'")
 
     def check(context: dg.AssetCheckExecutionContext, opened: ReceiptStore) -> dg.AssetCheckResult:
         return question.ask(opened, context)
@@ -79,9 +91,49 @@ def answered(
 
 
 def pairs_of(
-    tasks: Mapping[Any, str] | Iterable[str],
+    tasks: Mapping[Any, str] | Iterable[str], *, patterns: bool = True
 ) -> list[tuple[Asset | None, str]]:
-    """The task of each asset; the asset is None where it is named like its task."""
+    """The task of each asset; the asset is None where it is named like its task.
+
+    Raises:
+        ConfigError: one is no task, or is a pattern whose asset is not given, or that may not be.
+    """
+    pairs: list[tuple[Asset | None, str]]
     if isinstance(tasks, Mapping):
-        return [(asset, task) for asset, task in tasks.items()]
-    return [(None, task) for task in ([tasks] if isinstance(tasks, str) else tasks)]
+        pairs = [(asset, task) for asset, task in tasks.items()]
+    else:
+        pairs = [(None, task) for task in ([tasks] if isinstance(tasks, str) else tasks)]
+    for asset, task in pairs:
+        Requirement(task)  # complains of what is no task
+        if not patterns:
+            check_one_task(task)
+        elif asset is None and is_pattern(task):
+            raise _names_no_asset(task, f"{{'sales': {task!r}}}")
+    return pairs
+
+
+def check_one_task(task: str) -> None:
+    """Check the task of a check that compares runs.
+
+    Raises:
+        ConfigError: it is no task, or a pattern.
+    """
+    Requirement(task)
+    if is_pattern(task):
+        raise ConfigError(
+            f"{task!r} is a pattern, and runs of several tasks cannot be compared.",
+            hint="Name one task; several have a check each.",
+        )
+
+
+def is_pattern(task: str) -> bool:
+    """Whether a text names several tasks."""
+    return "*" in task or "?" in task
+
+
+def _names_no_asset(pattern: str, instead: str) -> ConfigError:
+    return ConfigError(
+        f"{pattern!r} is a pattern, and names no asset that its check could stand on.",
+        hint=f"Say which asset stands for all of them, such as {instead}; or name each task, and "
+        f"it has a check of its own.",
+    )

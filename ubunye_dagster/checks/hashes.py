@@ -16,7 +16,7 @@ from ubunye_dagster.checks.comparison import (
     batches_asked,
     compared_for_each,
 )
-from ubunye_dagster.checks.definition import Question, check_that_asks
+from ubunye_dagster.checks.definition import Question, check_one_task, check_that_asks
 from ubunye_dagster.checks.successes import CannotTellError, before, newest_of, output_of
 from ubunye_dagster.names import Asset
 from ubunye_dagster.partitions.variables import Variables
@@ -69,8 +69,9 @@ def build_hash_checks(
         store: The URL of a store, instead of a resource.
 
     Raises:
-        ConfigError: no check is asked for.
+        ConfigError: no check is asked for, or the task is none, or a pattern.
     """
+    check_one_task(task)
     kinds: list[tuple[str, str, Callable[[ReceiptStore, AskedBatch], Compared]]] = []
     if load is not None:
         question = f"Does the output of {task} hash as its receipt says?"
@@ -129,7 +130,7 @@ def _as_it_was(
             f"as {step.route or 'nobody knows what'}: load it as it was recorded."
         )
         return Verdict.UNKNOWN, reason, shown
-    rows = f" It has {now.row_count} rows, and {step.row_count} are on record."
+    rows = f" Rows now: {now.row_count}; on record: {step.row_count}."
     differs = rows if now.row_count != step.row_count else ""
     return Verdict.FAIL, f"The {whose} is no longer what its receipt says.{differs}", shown
 

@@ -57,7 +57,7 @@ def build_row_count_checks(
         store: The URL of a store, instead of a resource.
 
     Raises:
-        ConfigError: no limit is given, or one that cannot be kept.
+        ConfigError: no limit is given, or one that cannot be kept; or what is given is no task.
     """
     if min_rows is None and max_rows is None and max_change is None:
         raise ConfigError("No limit is given.", hint="Give min_rows, max_rows or max_change.")
@@ -77,7 +77,7 @@ def build_row_count_checks(
     def compare(task: str, opened: ReceiptStore, batch: AskedBatch) -> Compared:
         newest = newest_of(opened, task, batch)
         rows = count_of(newest)
-        said = f"{task} wrote {rows} rows for {newest.batch}"
+        said = f"Rows that {task} wrote for {newest.batch}: {rows}"
         shown: dict[str, dg.MetadataValue] = {
             "run_id": dg.MetadataValue.text(newest.run_id),
             "rows": dg.MetadataValue.int(rows),
@@ -114,4 +114,4 @@ def build_row_count_checks(
             blocking=blocking,
         )
 
-    return [check_of(asset, task) for asset, task in pairs_of(tasks)]
+    return [check_of(asset, task) for asset, task in pairs_of(tasks, patterns=False)]

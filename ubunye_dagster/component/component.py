@@ -10,7 +10,9 @@ from pydantic import Field
 from ubunye_core import ConfigError
 from ubunye_dagster.catalog.sensor import build_receipt_catalog_sensor
 from ubunye_dagster.catalog.specs import load_receipt_asset_specs
+from ubunye_dagster.checks.definition import is_asked_in_a_tick
 from ubunye_dagster.checks.freshness import build_freshness_checks
+from ubunye_dagster.checks.hashes import build_hash_checks
 from ubunye_dagster.checks.health import build_health_checks
 from ubunye_dagster.checks.rows import build_row_count_checks
 from ubunye_dagster.checks.upstream import build_upstream_checks
@@ -20,6 +22,7 @@ from ubunye_dagster.component.parts import (
     FreshnessCheck,
     Gate,
     GatedJob,
+    HashCheck,
     HealthCheck,
     MissedWindows,
     Part,
@@ -50,6 +53,7 @@ class ReceiptGatesComponent(dg.Component, Part, dg.Resolvable):
     health: Sequence[HealthCheck] = ()
     freshness: Sequence[FreshnessCheck] = ()
     row_counts: Sequence[RowCountCheck] = ()
+    hashes: Sequence[HashCheck] = ()
     upstream_sensors: Sequence[UpstreamSensor] = ()
     missed_windows: Sequence[MissedWindows] = ()
     catalog: Catalog | None = None
@@ -72,7 +76,7 @@ class ReceiptGatesComponent(dg.Component, Part, dg.Resolvable):
             checks += found
             if gate.job is not None:
                 jobs.append(_job(gate.job, found))
-        shown = [*self._health(), *self._freshness(), *self._row_counts()]
+        shown = [*self._health(), *self._freshness(), *self._row_counts(), *self._hashes()]
         return dg.Definitions(
             assets=self._assets(),
             asset_checks=[*checks, *shown],
@@ -91,10 +95,9 @@ class ReceiptGatesComponent(dg.Component, Part, dg.Resolvable):
         return {"store": self.store, "resource_key": self.resource_key}
 
     def _gate(self, gate: Gate) -> list[dg.AssetChecksDefinition]:
-        asset = None if gate.asset is None else dg.AssetKey.from_user_string(gate.asset)
         return build_upstream_checks(
             gate.requires,
-            asset=asset,
+            asset=_key(gate.asset),
             variables=gate.variables,
             blocking=gate.blocking,
             **self._where,
@@ -138,6 +141,24 @@ class ReceiptGatesComponent(dg.Component, Part, dg.Resolvable):
                 max_rows=each.max_rows,
                 max_change=each.max_change,
                 output=each.output,
+                variables=each.variables,
+                owner=each.owner,
+                blocking=each.blocking,
+                **self._where,
+            )
+        ]
+
+    def _hashes(self) -> list[dg.AssetChecksDefinition]:
+        return [
+            check
+            for each in self.hashes
+            for check in build_hash_checks(
+                each.task,
+                load=each.load,
+                reproduced=each.reproduced,
+                changed=each.changed,
+                output=each.output,
+                asset=_key(each.asset),
                 variables=each.variables,
                 owner=each.owner,
                 blocking=each.blocking,
@@ -205,7 +226,7 @@ class ReceiptGatesComponent(dg.Component, Part, dg.Resolvable):
             variables=given.variables,
             partitions_def=given.partitions,
             asset_keys=given.asset_keys,
-            checks=checks,
+            checks=[check for check in checks if is_asked_in_a_tick(check)],
             since=given.since,
             lookback=given.lookback,
             **_how(given),
@@ -225,6 +246,10 @@ class ReceiptGatesComponent(dg.Component, Part, dg.Resolvable):
 
 def _several(tasks: Tasks) -> list[str]:
     return [tasks] if isinstance(tasks, str) else list(tasks)
+
+
+def _key(asset: str | None) -> dg.AssetKey | None:
+    return None if asset is None else dg.AssetKey.from_user_string(asset)
 
 
 def _job(given: GatedJob, checks: Sequence[dg.AssetChecksDefinition]) -> Any:

@@ -8,19 +8,21 @@ from pydantic import ConfigDict
 
 from ubunye_dagster.catalog.specs import EVERY_TASK
 from ubunye_dagster.component.values import (
-    Partitions,
-    Requirements,
+    GivenPartitions,
+    GivenRequirements,
+    GivenVariables,
     partitions_from,
     requirements_from,
     variables_from,
 )
-from ubunye_dagster.component.values import Variables as GivenVariables
 
 PartitionsDef = Annotated[
     dg.PartitionsDefinition | None,
-    dg.Resolver(partitions_from, model_field_type=Partitions | None, inject_before_resolve=False),
+    dg.Resolver(
+        partitions_from, model_field_type=GivenPartitions | None, inject_before_resolve=False
+    ),
 ]
-Variables = Annotated[
+BatchVariables = Annotated[
     Mapping[str, object] | None,
     dg.Resolver(
         variables_from, model_field_type=GivenVariables | None, inject_before_resolve=False
@@ -28,7 +30,7 @@ Variables = Annotated[
 ]
 Requires = Annotated[
     Sequence[Any],
-    dg.Resolver(requirements_from, model_field_type=Requirements, inject_before_resolve=False),
+    dg.Resolver(requirements_from, model_field_type=GivenRequirements, inject_before_resolve=False),
 ]
 Tasks = str | Sequence[str]
 
@@ -52,7 +54,7 @@ class Gate(dg.Model, dg.Resolvable):
 
     requires: Requires
     asset: str | None = None
-    variables: Variables = None
+    variables: BatchVariables = None
     blocking: bool = True
     job: GatedJob | None = None
 
@@ -85,7 +87,21 @@ class RowCountCheck(Part, dg.Resolvable):
     max_rows: int | None = None
     max_change: float | None = None
     output: str | None = None
-    variables: Variables = None
+    variables: BatchVariables = None
+    owner: str | None = None
+    blocking: bool = False
+
+
+class HashCheck(Part, dg.Resolvable):
+    """Checks of what a task wrote, by the hashes in its receipts."""
+
+    task: str
+    load: str | None = None
+    reproduced: bool = True
+    changed: bool = False
+    output: str | None = None
+    asset: str | None = None
+    variables: BatchVariables = None
     owner: str | None = None
     blocking: bool = False
 
@@ -110,7 +126,7 @@ class UpstreamSensor(Part, dg.Resolvable):
     job: str | None = None
     assets: str | None = None
     partitions: PartitionsDef = None
-    variables: Variables = None
+    variables: BatchVariables = None
     rerun: bool = False
     minimum_interval_seconds: int | None = None
     running: bool = False
@@ -125,7 +141,7 @@ class MissedWindows(Part, dg.Resolvable):
     catchup: str
     job: str | None = None
     assets: str | None = None
-    variables: Variables = None
+    variables: BatchVariables = None
     requires: Requires = ()
     since: str = "30d"
     retention: str | None = None
@@ -142,7 +158,7 @@ class Catalog(Part, dg.Resolvable):
     exclude: Tasks = ()
     asset_keys: Mapping[str, str] | None = None
     partitions: PartitionsDef = None
-    variables: Variables = None
+    variables: BatchVariables = None
     since: str = "30d"
     lookback: str = "2d"
     minimum_interval_seconds: int | None = None

@@ -16,7 +16,7 @@ _BY_TIME = {
 }
 
 
-class Partitions(dg.Model):
+class GivenPartitions(dg.Model):
     """How a job or an asset is partitioned."""
 
     type: Literal["hourly", "daily", "weekly", "monthly", "static", "dynamic"]
@@ -30,7 +30,7 @@ class Partitions(dg.Model):
     """Of dynamic partitions."""
 
 
-class PartitionVariable(dg.Model):
+class GivenPartitionVariable(dg.Model):
     """A variable whose text is made of the partition: by one of both."""
 
     partition_format: str | None = None
@@ -38,7 +38,7 @@ class PartitionVariable(dg.Model):
     """``true``, or a dimension."""
 
 
-class Requirement(dg.Model):
+class GivenRequirement(dg.Model):
     """An upstream task, and when it counts."""
 
     task: str
@@ -50,12 +50,12 @@ class Requirement(dg.Model):
 
 
 # No validators of ours: ``dg check yaml`` goes by the schema of these types alone.
-Requirements = str | Requirement | list[str | Requirement]
-Variables = dict[str, str | int | float | bool | PartitionVariable]
+GivenRequirements = str | GivenRequirement | list[str | GivenRequirement]
+GivenVariables = dict[str, str | int | float | bool | GivenPartitionVariable]
 
 
 def partitions_from(
-    context: dg.ResolutionContext, given: Partitions | None
+    context: dg.ResolutionContext, given: GivenPartitions | None
 ) -> dg.PartitionsDefinition | None:
     """The definition that stands in the YAML.
 
@@ -100,7 +100,7 @@ def variables_from(
 
 
 def _variable(name: str, given: Any, context: dg.ResolutionContext) -> object:
-    if not isinstance(given, PartitionVariable):
+    if not isinstance(given, GivenPartitionVariable):
         return context.resolve_value(given)
     if (given.partition_format is None) is (given.partition_key in (None, False)):
         raise ConfigError(
@@ -117,7 +117,7 @@ def requirements_from(context: dg.ResolutionContext, given: Any) -> list[Any]:
     several = given if isinstance(given, list) else [given]
     return [
         context.resolve_value(
-            each.model_dump(exclude_unset=True) if isinstance(each, Requirement) else each
+            each.model_dump(exclude_unset=True) if isinstance(each, GivenRequirement) else each
         )
         for each in several
     ]

@@ -30,10 +30,9 @@ from ubunye_dagster.compat.target import Target, check_target
 from ubunye_dagster.partitions.schedules import key_of_window, schedule_of_partitions
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.tags import REASON, TASK, WINDOW
-from ubunye_dagster.ticks import check_at_most, sensor_that_looks
+from ubunye_dagster.ticks import RUNS_A_TICK, check_at_most, sensor_that_looks
 from ubunye_dagster.wording import no_partitions
 
-RUNS_A_TICK = 20
 RUNS_A_WINDOW = 3
 
 

@@ -27,10 +27,9 @@ from ubunye_dagster.partitions.variables import usual_variables
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.sensors.upstream_cursor import Cursor
 from ubunye_dagster.tags import RECEIPT, UPSTREAM
-from ubunye_dagster.ticks import TICK_SECONDS, check_at_most, sensor_that_looks
+from ubunye_dagster.ticks import RUNS_A_TICK, TICK_SECONDS, check_at_most, sensor_that_looks
 from ubunye_dagster.wording import cannot_be_read, no_partitions
 
-RUNS_A_TICK = 20
 LOOKBACK = timedelta(days=14)
 
 

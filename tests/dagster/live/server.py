@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from pathlib import Path
 import psutil
 
 from tests.dagster.live.client import Client, NoAnswerError
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[3]
 PYTHON = ROOT / ".venv-dagster" / "bin" / "python"
@@ -146,13 +146,6 @@ def environment(home: Path, store: str) -> dict[str, str]:
         "PYTHONWARNINGS": "ignore",
         "NO_PROXY": "127.0.0.1",
     }
-
-
-def free_port() -> int:
-    """A port of this machine that nothing listens on."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
 
 
 def until(holds: Callable[[], object], *, within: float, what: str | Callable[[], str]) -> None:
