@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 
 from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError, StoreUnavailableError
@@ -14,7 +14,9 @@ from ubunye_core.names import check_task_or_pattern, fits, is_pattern
 from ubunye_core.questions.answer import Moment, Verdict, named, together, view
 from ubunye_core.questions.expected import expected_windows
 from ubunye_core.questions.health import job_health
+from ubunye_core.questions.misread import MisreadTask
 from ubunye_core.questions.plan import Plan, plan_backfill
+from ubunye_core.questions.planeach import plan_each
 from ubunye_core.questions.planned import PlannedWindow, ToCatchUp
 from ubunye_core.questions.search import StartedBy
 from ubunye_core.questions.sharedlook import SharedLook
@@ -140,7 +142,8 @@ def morning(
 
     Returns:
         ``FAIL`` when something needs somebody, ``UNKNOWN`` when something cannot be told, and
-        ``PASS`` when everything is well. Never raises for a store that cannot answer.
+        ``PASS`` when everything is well. Never raises for a store that cannot answer, nor for what
+        is wrong in the files of one task, as ``read_tasks`` gives them.
 
     Raises:
         ConfigError: an argument is wrong, or tasks require each other in a circle.
@@ -152,7 +155,8 @@ def morning(
     given = _by_task(schedules)
     found = _named(tasks, given, opened)
     names = [task for task, health in found.items() if health is None]
-    to_plan = [given[task] for task in names if task in given and given[task].versions]
+    expected = [given[task] for task in names if task in given]
+    to_plan = [each for each in expected if not isinstance(each, MisreadTask) and each.versions]
     stats_since = moment.now - timedelta(days=min(max(days, 1), MOST_DAYS))
     look = SharedLook(opened, _reach(names, to_plan, min(first, stats_since), first, moment.now))
     told = _Told(look, moment, first, stuck_after)
@@ -165,10 +169,9 @@ def morning(
             names, store=look, now=moment.now, stuck_after=stuck_after, max_age=max_age
         )
         found |= {each.task: each for each in health.tasks}
-    plan = (
-        plan_backfill(to_plan, since=first, store=look, now=moment.now, stuck_after=stuck_after)
-        if to_plan
-        else None
+    plan, told.not_planned = plan_each(
+        to_plan,
+        partial(plan_backfill, since=first, store=look, now=moment.now, stuck_after=stuck_after),
     )
     every = [
         told.task(health, given.get(task)) for task, health in found.items() if health is not None
@@ -200,6 +203,7 @@ class _Told:
         self._store, self._moment, self._since = store, moment, since
         self._stuck_after = stuck_after
         self.stats: Mapping[str, TaskStats] = {}
+        self.not_planned: Mapping[str, ConfigError] = {}
 
     def task(self, health: TaskHealth, given: ToCatchUp | None) -> MorningTask:
         """One task, whose health is known."""
@@ -213,14 +217,16 @@ class _Told:
         runs, doubtful = self._runs(task) if task in self.stats else ((), ())
         verdicts = [health.verdict, stats.verdict]
         verdicts += [] if windows is None else [windows.verdict]
-        verdicts += [Verdict.UNKNOWN] if doubtful else []
+        wrong = self._wrong(task, given)
+        verdicts += [Verdict.UNKNOWN] if doubtful or wrong else []
         unreadable = [*health.unreadable, *stats.unreadable, *doubtful]
+        unreadable += [given.unreadable] if isinstance(given, MisreadTask) else []
         if windows is not None and windows.verdict is Verdict.UNKNOWN:
             unreadable += windows.unreadable
         return MorningTask(
             task=task,
             verdict=together(verdicts),
-            reason=_why(health, windows, stats, [*stats.unreadable, *doubtful]),
+            reason=_why(health, windows, stats, [*stats.unreadable, *doubtful], wrong),
             health=health,
             windows=windows,
             stats=stats,
@@ -229,8 +235,16 @@ class _Told:
             unreadable=tuple(dict.fromkeys(unreadable)),
         )
 
+    def _wrong(self, task: str, given: ToCatchUp | None) -> str:
+        """What cannot be told, for the files or requirements of a task are wrong; or nothing."""
+        if isinstance(given, MisreadTask):
+            return f"its windows cannot be told: {named([given.unreadable])}"
+        if task in self.not_planned:
+            return f"what to do about its windows cannot be told: {self.not_planned[task]}"
+        return ""
+
     def _windows(self, given: ToCatchUp | None) -> Windows | None:
-        if given is None or not given.versions:
+        if given is None or isinstance(given, MisreadTask) or not given.versions:
             return None
         return window_states(
             given.task, schedule=given.versions, since=self._since, store=self._store,
@@ -307,6 +321,7 @@ def _why(
     windows: Windows | None,
     stats: TaskStats,
     doubtful: Sequence[Unreadable],
+    wrong: str,
 ) -> str:
     """What is wrong with a task, or why it is well."""
     # Of a task that never ran, the numbers also say which one may have been meant.
@@ -318,7 +333,8 @@ def _why(
         parts.append(f"windows: {', '.join(_counted(windows.windows))}")
     if doubtful and not any(named(doubtful[:1]) in part for part in parts):
         parts.append(f"not all of its runs can be read: {named(doubtful)}")
-    text = "; ".join(dict.fromkeys(parts))
+    parts += [wrong] if wrong else []
+    text = "; ".join(dict.fromkeys(parts)).rstrip(".")
     return health.reason if not text else text if text.endswith("?") else f"{text}."
 
 

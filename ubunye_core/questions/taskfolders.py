@@ -8,8 +8,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from ubunye_core.config import path_given
-from ubunye_core.errors import ConfigError
+from ubunye_core.errors import ConfigError, MissingExtraError
 from ubunye_core.names import is_pattern, is_task
+from ubunye_core.questions.misread import MisreadTask
 from ubunye_core.questions.planned import ToCatchUp
 from ubunye_core.questions.requirements import Requirement
 from ubunye_core.questions.schedulefiles import read_schedule
@@ -73,9 +74,17 @@ def _owners(path: Path, task: str, requires: Iterable[Requirement]) -> Iterator[
     for other in dict.fromkeys((task, *required)):
         place = folder if other == task else folder.parents[2] / other
         if other == task or any((place / name).is_file() for name in _FILES):
-            owner = text_of(path if other == task else place, "owner")
+            owner = text_of(path, "owner") if other == task else _owner_of_another(place)
             if owner is not None:
                 yield other, owner
+
+
+def _owner_of_another(place: Path) -> str | None:
+    """Who owns a task that is only required; unknown where its files are wrong, which it tells."""
+    try:
+        return text_of(place, "owner")
+    except ConfigError:
+        return None
 
 
 def read_tasks(
@@ -83,14 +92,20 @@ def read_tasks(
 ) -> tuple[ToCatchUp, ...]:
     """What is expected of the tasks of a folder, each in ``usecase/package/task_name`` below it.
 
+    A task whose own files are wrong hides no other. It is among them, and whoever asks for its
+    schedule or requirements is told what is wrong: a plan raises that, and ``morning`` says of this
+    task alone that it cannot be told.
+
     Args:
         folder: The folder.
         retention: How long their sources keep their data; None: for ever.
 
     Raises:
-        ConfigError: it holds no task, a ``receipts.yaml`` stands where no task is, or something
-            of a file is wrong.
+        ConfigError: it holds no task, a ``receipts.yaml`` stands where no task is, or a folder
+            cannot be read; or the retention is wrong.
     """
+    if retention is not None:
+        retention = duration(retention, what="retention")
     top = path_given(folder)
     found: dict[str, Path] = {}
     for file in _files(top):
@@ -107,7 +122,14 @@ def read_tasks(
             f"{top} holds no task.",
             hint=f"A task's files stand in usecase/package/task_name: {' or '.join(_FILES)}.",
         )
-    return tuple(read_task(found[task], task, retention=retention) for task in sorted(found))
+    return tuple(_read_or_misread(found[task], task, retention) for task in sorted(found))
+
+
+def _read_or_misread(place: Path, task: str, retention: timedelta | None) -> ToCatchUp:
+    try:
+        return read_task(place, task, retention=retention)
+    except (ConfigError, MissingExtraError) as error:
+        return MisreadTask(task, place, error)
 
 
 def is_of_one_task(path: str | Path) -> bool:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from tests.privileges import without_privileges
-from ubunye_core import ConfigError, read_tasks
+from ubunye_core import ConfigError, plan_backfill, read_tasks
 from ubunye_core.questions.taskfolders import is_of_one_task, read_task
+from ubunye_core.stores import MemoryStore
 
 SCHEDULE = "schedule: {cron: 0 2 * * *, window: day}\n"
 
@@ -74,10 +75,23 @@ def test_receipts_yaml_where_no_task_is_is_never_left_out(tmp_path: Path, place:
     assert str(file) in str(error.value)
 
 
-def test_a_wrong_entry_is_named_with_its_file(tmp_path: Path) -> None:
+def test_a_wrong_entry_is_named_with_its_file_to_whoever_asks_for_it(tmp_path: Path) -> None:
     write(tmp_path / "pay/monthly/calc", "schedule: {cron: 0 2 * *}\n")
-    with pytest.raises(ConfigError, match=r"calc/receipts\.yaml"):
-        read_tasks(tmp_path)
+    write(tmp_path / "pay/monthly/send", SCHEDULE + "requires: [pay/monthly/calc]\n")
+    calc, send = read_tasks(tmp_path)
+    assert (calc.task, len(send.versions)) == ("pay/monthly/calc", 1)
+    assert "calc/receipts.yaml, line 1: " in repr(calc)
+    for said in ("versions", "requirements", "owners"):
+        with pytest.raises(ConfigError, match=r"calc/receipts\.yaml, line 1: '0 2 \* \*' is no c"):
+            getattr(calc, said)
+    with pytest.raises(ConfigError, match=r"calc/receipts\.yaml, line 1: "):
+        plan_backfill([send, calc], since="7d", store=MemoryStore("wrong-entry"))
+
+
+def test_a_wrong_retention_of_the_caller_is_no_fault_of_a_task(tmp_path: Path) -> None:
+    write(tmp_path / "pay/monthly/calc", SCHEDULE)
+    with pytest.raises(ConfigError, match=r"^'soon' is not a length of time for retention"):
+        read_tasks(tmp_path, retention="soon")
 
 
 def test_a_folder_without_a_task_and_none_at_all_are_refused(tmp_path: Path) -> None:
