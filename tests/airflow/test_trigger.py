@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
-import time
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -158,10 +157,13 @@ def test_the_trigger_opens_once_the_success_is_on_record(
 
 
 class SlowGate(Gate):
-    """A gate whose store takes its time."""
+    """A gate whose store does not answer before it is told to."""
+
+    is_asked, go_on = threading.Event(), threading.Event()
 
     def look(self, opened: object = None) -> Look:
-        time.sleep(0.5)
+        self.is_asked.set()
+        assert self.go_on.wait(60)
         name = threading.current_thread().name
         return Look(outcome=Outcome.REFUSED, message=name)
 
@@ -170,16 +172,17 @@ def test_a_slow_store_does_not_hold_up_other_triggers(store: ReceiptStore, store
     trigger = deferred(store=store_url, allow_unknown=True).trigger
     trigger.gate = SlowGate.of(trigger.gate.fields())
 
-    async def race() -> tuple[int, str]:
-        ticks, running = 0, asyncio.create_task(anext(trigger.run()))
-        while not running.done():
-            ticks += 1
+    async def race() -> str:
+        running = asyncio.create_task(anext(trigger.run()))
+        while not SlowGate.is_asked.is_set():
             await asyncio.sleep(0.02)
-        return ticks, running.result().payload["message"]
+        for _ in range(5):
+            await asyncio.sleep(0.02)
+        assert not running.done()
+        SlowGate.go_on.set()
+        return (await running).payload["message"]
 
-    ticks, thread = asyncio.run(race())
-    assert ticks > 5
-    assert thread != threading.main_thread().name
+    assert asyncio.run(race()) != threading.main_thread().name
 
 
 def a_gate() -> UpstreamReceiptSensor:

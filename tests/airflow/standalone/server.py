@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,8 @@ from pathlib import Path
 
 import httpx
 import psutil
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).parents[3]
 DAGS = {"standalone": Path(__file__).with_name("dags"), "examples": ROOT / "example_dags/airflow"}
@@ -190,20 +191,6 @@ def environment(home: Path, url: str, store: str) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         **dict.fromkeys(("NO_PROXY", "no_proxy"), "127.0.0.1"),
     }
-
-
-_taken: set[int] = set()
-
-
-def free_port() -> int:
-    """A port of this machine that nothing listens on, and that was not given before."""
-    while True:
-        with socket.socket() as found:
-            found.bind(("127.0.0.1", 0))
-            port = int(found.getsockname()[1])
-        if port not in _taken:
-            _taken.add(port)
-            return port
 
 
 def until(holds: Callable[[], object], *, within: float, what: str | Callable[[], str]) -> None:
