@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import socket
-import sys
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TypedDict
 
 from ubunye_core.hashing import code_hash, environment, environment_hash
 from ubunye_core.receipt import Json, Recorder, TriggeredBy
+from ubunye_core.recording.databricks import databricks_user
 
 log = logging.getLogger("ubunye_core.recording")
 DISTRIBUTION = "ubunye-receipts"
@@ -87,17 +87,3 @@ def os_user() -> str:
         return pwd.getpwuid(number).pw_name
     except KeyError:
         return f"uid {number}"
-
-
-def databricks_user() -> str | None:
-    """The user as whom a notebook or a job of Databricks runs; None anywhere else."""
-    shell = sys.modules.get("IPython")
-    if shell is None or "DATABRICKS_RUNTIME_VERSION" not in os.environ:
-        return None
-    try:
-        tools = shell.get_ipython().user_ns["dbutils"]
-        context = tools.notebook.entry_point.getDbutils().notebook().getContext()
-        return str(context.userName().get()) or None
-    except Exception as error:  # an older runtime, a worker: the system's user remains
-        log.info("The user of Databricks cannot be told: %s", type(error).__name__)
-        return None

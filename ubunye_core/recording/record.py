@@ -33,6 +33,7 @@ from ubunye_core.receipt import (
 )
 from ubunye_core.recording.beginning import Arguments, begun
 from ubunye_core.recording.circumstances import with_actor
+from ubunye_core.recording.databricks import databricks_job, is_scheduled_by_databricks
 from ubunye_core.recording.ending import ending_of
 from ubunye_core.recording.guarding import Guard, check_reason
 from ubunye_core.recording.heartbeat import Heartbeat, heartbeat_of
@@ -101,10 +102,12 @@ def record_run(
             A run that it refuses does not enter the block: ``RunRefusedError``.
         window: The period of data this run is for.
         triggered_by: Who or what started it; by default the user of this process, by hand.
-        scheduled: Whether a schedule started it, where ``triggered_by`` is not given.
+        scheduled: Whether a schedule started it, where ``triggered_by`` is not given. A job of
+            Databricks that its schedule has started is known to be one.
         reason: Why it was started.
         orchestrator: The scheduler's names for this attempt. A recorder called again for the
-            same attempt and data continues its receipt.
+            same attempt and data continues its receipt. By default none, and in a job of
+            Databricks the job and its run.
         overrides: The arguments that are not what the spec or the schedule says, as
             ``overrides_of`` finds them.
         code: The folder or file whose code is hashed; by default the file of the function or of
@@ -178,7 +181,8 @@ def _by_hand(scheduled: bool, reason: str | None) -> TriggeredBy:
     if scheduled is not None and not isinstance(scheduled, bool):  # "no" would be a yes
         raise ConfigError(f"'scheduled' is {scheduled!r}, not true or false.")
     _checked(reason, "reason", str, "text")
-    kind = TriggerKind.SCHEDULE if scheduled else TriggerKind.MANUAL
+    by_schedule = scheduled or is_scheduled_by_databricks()
+    kind = TriggerKind.SCHEDULE if by_schedule else TriggerKind.MANUAL
     return with_actor(TriggeredBy(kind=kind, reason=reason))
 
 
@@ -201,6 +205,9 @@ class Recording:
         receipt, self._is_continued = begun(
             given, variables, store, code=given.code or self._caller, every=every
         )
+        if not self._is_continued and receipt.orchestrator is None:
+            # Told, and no more: a cell may record several runs of one task, which are no attempts.
+            receipt = replace(receipt, orchestrator=databricks_job())
         run = Run(receipt, store, variables, secrets_of(variables))
         self._heartbeat = Heartbeat(run, every, partial(_save, store))
         self._termination = Termination()
