@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import pytest
 
 from ubunye_core import ConfigError, Schedule, Status, Verdict, open_store, record_run
 from ubunye_core.errors import ClaimLostError
-from ubunye_core.questions.guard import RunRefusedError, claim, may_run
+from ubunye_core.questions.guard import RunAnswer, RunRefusedError, claim, may_run
 from ubunye_core.stores import Claim, FileStore, ReceiptStore
 from ubunye_core.testing import a_receipt, at
 
@@ -149,9 +149,19 @@ def test_a_run_that_lost_its_claim_does_not_succeed(store: ReceiptStore) -> None
 
 
 def test_a_claim_is_renewed_for_as_long_as_the_run_lives(store: ReceiptStore) -> None:
-    with guarded(store, lease="1s"):
-        threading.Event().wait(2.5)
-        assert not claim(CALC, OCTOBER, run_id="taker", store=store)
+    def held_until() -> datetime:
+        refused = claim(CALC, OCTOBER, run_id="taker", store=store)
+        assert isinstance(refused, RunAnswer)
+        assert refused.holder is not None
+        return refused.holder.until
+
+    with guarded(store, lease="3s"):
+        end = held_until()
+        for _ in range(600):  # longer than its lease, and every time the claim is refused
+            if held_until() > end + timedelta(seconds=3):
+                break
+            threading.Event().wait(0.1)
+        assert held_until() > end + timedelta(seconds=3)
     assert len(store.search(CALC, Status.SUCCESS)) == 1
 
 

@@ -94,7 +94,7 @@ class LooksAndThenTakes(MemoryStore):
 
 
 class Impatient(ClaimsConformance):
-    PATIENCE = timedelta(seconds=1)
+    PATIENCE = timedelta(seconds=5)
 
     def reopened(self, store: Any) -> Any:
         return store
