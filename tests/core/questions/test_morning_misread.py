@@ -106,3 +106,10 @@ def test_a_circle_of_requirements_is_the_fault_of_no_one_task(
         write(tmp_path, task, f"schedule: {NIGHTLY}\n{wanted}\n")
     with pytest.raises(ConfigError, match="circle"):
         asked(store, tmp_path)
+
+
+def test_a_store_that_is_not_there_is_told_once_for_each_task(tmp_path: Path) -> None:
+    answer = morning([CALC], store=tmp_path / "none", now=MORNING)
+    (calc,) = answer.tasks
+    assert calc.reason.count("does not exist") == 1
+    assert not calc.reason.endswith("..")
