@@ -12,6 +12,7 @@ from ubunye_dagster import (
     recorded,
 )
 
+# Months to come are partitions too: one may be calculated before it is over.
 monthly = dg.MonthlyPartitionsDefinition(start_date="2026-01-01", end_offset=12)
 month = {"month": partition_format("%Y-%m")}  # Dagster's own key of October is 2026-10-01
 
@@ -24,6 +25,7 @@ def calc(context: dg.AssetExecutionContext, run: Run) -> None:
     run.wrote("due", due, location=file)
 
 
+# It names no asset that it depends on: its gate asks for the task, wherever that ran.
 @dg.asset(partitions_def=monthly)
 @recorded("pay/monthly/send", variables=month)
 @gated("pay/monthly/calc")

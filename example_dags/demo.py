@@ -5,6 +5,7 @@ python -m example_dags.demo [FOLDER]
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shutil
@@ -16,6 +17,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / ".demo"
+
+MADE_BY = ".made-by-the-demo"
+"""A folder that holds this file is the demo's own, and is emptied by the next."""
 
 DAG_RUN = """
 import sys
@@ -55,9 +59,13 @@ class Story:
 
     def prepare(self) -> None:
         """An empty store, and the data of twenty people."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        if self.folder.exists() and any(self.folder.iterdir()):
+            if self.folder != FOLDER and not (self.folder / MADE_BY).exists():
+                raise SystemExit(f"{self.folder} holds other files. Name a new or empty folder.")
+            shutil.rmtree(self.folder)
         for name in ("airflow", "log"):
             (self.folder / name).mkdir(parents=True)
+        (self.folder / MADE_BY).touch()
         shutil.copytree(
             ROOT / "example_dags" / "data", self.data, ignore=shutil.ignore_patterns("out")
         )
@@ -175,4 +183,10 @@ def script(story: Story) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:2]))
+    arguments = argparse.ArgumentParser(
+        prog="python -m example_dags.demo", description=__doc__.splitlines()[0]
+    )
+    arguments.add_argument(
+        "folder", nargs="?", type=Path, default=FOLDER, help="where to keep it; .demo by default"
+    )
+    main(arguments.parse_args().folder.resolve())

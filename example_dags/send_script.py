@@ -5,6 +5,7 @@ python -m example_dags.send_script 2026-10
 
 from __future__ import annotations
 
+import argparse
 import sys
 
 from example_dags import payroll
@@ -26,4 +27,6 @@ def main(month: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("month", help="such as 2026-10")
+    sys.exit(main(arguments.parse_args().month))

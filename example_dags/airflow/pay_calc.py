@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from airflow.sdk import dag, task
+from airflow.sdk import Param, dag, task
 
 from example_dags import payroll
 
 
-@dag(schedule=None, tags=["example"], doc_md=__doc__)
+@dag(
+    schedule=None,
+    tags=["example"],
+    doc_md=__doc__,
+    params={"month": Param(type="string", pattern=r"^\d{4}-\d{2}$", description="Like 2026-10")},
+)
 def pay_calc():
     @task.receipt(
         receipt_task="pay/monthly/calc",
-        variables={"month": "{{ dag_run.conf['month'] }}"},
+        variables={"month": "{{ params.month }}"},
     )
     def calc(run):
         people, due, file = payroll.calc(run.variables["month"])

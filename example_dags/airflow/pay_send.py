@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from airflow.sdk import dag, task
+from airflow.sdk import Param, dag, task
 
 from example_dags import payroll
 from ubunye_airflow import UpstreamReceiptSensor
 
-VARIABLES = {"month": "{{ dag_run.conf['month'] }}"}
+VARIABLES = {"month": "{{ params.month }}"}
 
 
-@dag(schedule=None, tags=["example"], doc_md=__doc__)
+@dag(
+    schedule=None,
+    tags=["example"],
+    doc_md=__doc__,
+    params={"month": Param(type="string", pattern=r"^\d{4}-\d{2}$", description="Like 2026-10")},
+)
 def pay_send():
     calculated = UpstreamReceiptSensor(
         task_id="calculated",

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from airflow.sdk import DAG
+from airflow.sdk.exceptions import ParamValidationError
 
 from tests.airflow.conftest import RunDag
 from ubunye_core import ReceiptStore, Status
@@ -35,6 +36,20 @@ def example(name: str) -> DAG:
 
 def test_every_example_is_run_here() -> None:
     assert set(CONF) == {file.stem for file in (EXAMPLES / "airflow").glob("*.py")}
+
+
+@pytest.mark.parametrize("name", ["pay_calc", "pay_send"])
+@pytest.mark.parametrize("month", [None, "August", "2026-8"])
+def test_the_form_of_an_example_asks_for_the_month(name: str, month: str | None) -> None:
+    params = example(name).params
+    if month is None:
+        with pytest.raises(ParamValidationError, match="month: No value passed"):
+            params.validate()
+    else:
+        with pytest.raises(ParamValidationError, match="does not match"):
+            params["month"] = month
+    params["month"] = "2026-08"
+    assert params.validate() == MONTH
 
 
 @pytest.mark.slow

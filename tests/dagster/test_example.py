@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import dagster as dg
@@ -10,10 +14,12 @@ import pandas as pd
 import pytest
 
 from example_dags import dagster_defs
+from example_dags.demo import Story
 from ubunye_core import open_store
 from ubunye_dagster import ReceiptStoreResource
 
-DATA = Path(dagster_defs.__file__).parent / "data"
+EXAMPLES = Path(dagster_defs.__file__).parent
+DATA = EXAMPLES / "data"
 
 
 @pytest.fixture
@@ -67,3 +73,47 @@ def test_the_months_that_were_missed_are_requested_and_then_no_more(data: Path) 
         assert requested(instance) == first
         assert materialize("calc", first[0])
         assert first[0] not in requested(instance)
+
+
+@pytest.mark.slow
+def test_what_the_page_of_the_examples_does_by_hand_goes_as_it_says(data: Path) -> None:
+    page = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    block = re.findall(r"```console\n(.*?)```", page, re.DOTALL)[0]
+    activate, export, *commands = [line.removeprefix("$ ") for line in block.splitlines()]
+    assert activate == ". .venv/bin/activate"
+    assert export.startswith("export UBUNYE_STORE=file://")
+    found = []
+    for command in commands:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=EXAMPLES.parent,
+            env={
+                **os.environ,
+                "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+                "UBUNYE_STORE": (data / "receipts").as_uri(),
+                "DAGSTER_HOME": "",
+                "DAGSTER_DISABLE_TELEMETRY": "yes",
+            },
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        found.append((done.returncode, done.stdout))
+    assert [code for code, _ in found] == [1, 0, 0, 0], found
+    assert found[2][1] == "Paid 17 people for 2026-08.\n"
+    assert re.findall(r"pay/monthly/\w+ +(\w+)", found[3][1]) == ["success", "success", "skipped"]
+
+
+def test_the_demo_empties_no_folder_but_its_own(tmp_path: Path) -> None:
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    theirs.mkdir()
+    (theirs / "kept.txt").write_text("kept")
+    with pytest.raises(SystemExit, match="holds other files"):
+        Story(theirs).prepare()
+    assert [each.name for each in theirs.iterdir()] == ["kept.txt"]
+    Story(ours).prepare()
+    (ours / "log" / "old.log").touch()
+    Story(ours).prepare()
+    assert not (ours / "log" / "old.log").exists()
+    assert (ours / "data" / "people.csv").exists()
