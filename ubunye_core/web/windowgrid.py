@@ -14,7 +14,7 @@ from ubunye_core.questions.windows import Windows, window_states
 from ubunye_core.schedules import Schedule
 from ubunye_core.web.asked import Asked
 
-USUAL = timedelta(days=30)
+USUAL = timedelta(days=7)
 MOST_WINDOWS, MOST_FIRINGS = 1000, 20_000
 
 
@@ -29,7 +29,7 @@ class Grid:
 
 
 def grid_of(asked: Asked, task: str) -> Grid:
-    """The windows of a task that were due since a time, by default in the last 30 days.
+    """The windows of a task that were due since a time; the last 7 days unless one is given.
 
     Raises:
         ConfigError: the schedule is wrong, or there are more windows than a page shows.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 
 import pytest
+from click.testing import CliRunner
 
-from tests.core.web.conftest import CALC, client, read
+from tests.core.web.conftest import CALC, NOW, client, read
 from ubunye_core import Schedule
+from ubunye_core.cli.app import commands
 
 WINDOWS = f"/task/{CALC}/windows"
 DAILY = "cron=0+2+*+*+*&window=day&variable=dt"
@@ -44,6 +47,18 @@ def test_a_known_schedule_shows_what_is_missing_of_a_task_that_never_ran(store):
     asking = client(store, schedules={CALC: (Schedule(cron="0 2 * * *"),)})
     assert "missing" in read(asking.get(WINDOWS)).text
     assert asking.get("/task/no/such/task/windows").status_code == 404
+
+
+def test_the_windows_are_those_of_as_many_days_as_on_the_command_line(look, keep, store):
+    keep()
+    page = look(f"{WINDOWS}?{DAILY}")
+    words = ["windows", CALC, "--cron", "0 2 * * *", "--window", "day", "--variable", "dt"]
+    asked = [*words, "--now", NOW.isoformat(), "--store", str(store.root), "--json"]
+    found = json.loads(CliRunner().invoke(commands, asked).stdout)
+    shown = [f"{each['name']} {each['state']}" for each in found["windows"]]
+    assert len(shown) == 7
+    assert " ".join(reversed(shown)) in page.text
+    assert "2026-10-22" not in page.text
 
 
 def test_what_is_unreadable_is_named_above_the_windows(look, keep, damage):
