@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 from ubunye_core.batch import NOT_IN_BATCH
@@ -15,7 +16,7 @@ from ubunye_core.questions import OnFailed, Requirement, read_requirements
 class Terms:
     """What the options say about every requirement; None and False where they say nothing."""
 
-    max_age: str | None = None
+    max_age: timedelta | None = None
     on_failed: str | None = None
     allow_unknown: bool = False
     whole_batch: bool = False
@@ -24,7 +25,8 @@ class Terms:
     @property
     def given(self) -> list[str]:
         """The options that say something, as they are written."""
-        return [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
+        said = [name for name, value in vars(self).items() if value not in (None, False)]
+        return [f"--{name.replace('_', '-')}" for name in said]
 
 
 def from_file(file: Path, *, beside: Sequence[str] = ()) -> tuple[Requirement, ...]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +13,22 @@ from ubunye_core.cli import options
 from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
 from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
-from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.place import Place, say_beside, takes_store
 from ubunye_core.cli.tables import table
+from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions.conflicts import MaintenanceConflict, Slot, TaskConflict
 from ubunye_core.questions.maintenancefiles import read_maintenance
-from ubunye_core.questions.slots import SlotAnswer, Suggestion, check_slot, suggest_slot
+from ubunye_core.questions.slots import (
+    A_DAY,
+    SHORTEST,
+    SlotAnswer,
+    Suggestion,
+    check_slot,
+    suggest_slot,
+)
+from ubunye_core.questions.stats import MOST_DAYS
+from ubunye_core.questions.tasks import if_it_never_ran
 from ubunye_core.times import in_iso, in_words
 
 _COLUMNS = ("in the way", "when", "days", "runs", "takes", "next or newest")
@@ -48,12 +60,13 @@ _COLUMNS = ("in the way", "when", "days", "runs", "takes", "next or newest")
 )
 @click.option(
     "--takes",
+    callback=options.length(least=SHORTEST, most=A_DAY, limits="a slot is from 1m to 24h long"),
     metavar="TIME",
     help="How long it takes; unless given, what the asker usually takes, else 15m.",
 )
 @click.option(
     "--days",
-    type=int,
+    type=click.IntRange(1, MOST_DAYS),
     default=30,
     metavar="N",
     help="Look at the runs of the last N days; 30 unless given.",
@@ -69,10 +82,10 @@ def calendar(
     tasks: tuple[str, ...],
     asker: str | None,
     ignore: tuple[str, ...],
-    takes: str | None,
+    takes: timedelta | None,
     days: int,
     place: Place,
-    now: str | None,
+    now: datetime | None,
     as_json: bool,
 ) -> ExitCode:
     r"""Say whether a task may start at a time of day: no maintenance then, and no other runs.
@@ -96,7 +109,7 @@ def calendar(
         "time_zone": time_zone,
         "days": days,
         "store": place.store,
-        "now": options.read_instant(now, "--now"),
+        "now": now,
     }
     free = suggest_slot(slot or "00:00", **asked) if suggest else None
     told: SlotAnswer | Suggestion
@@ -108,6 +121,9 @@ def calendar(
         raise ConfigError(
             "No slot is named.", hint="Name a time of day, such as 02:00, or give --suggest."
         )
+    if asker is not None:
+        never = if_it_never_ran(asker, place.store)
+        told = replace(told, reason=f"{told.reason}{never}")
     answer = told if isinstance(told, SlotAnswer) else None
     code = code_of(told.verdict)
     if as_json:
@@ -120,7 +136,7 @@ def calendar(
             suggested=None if free is None else list(map(_slot_as_json, free.slots)),
         )
     else:
-        _show(told, free, place)
+        _show(told, free, place, now)
     return code
 
 
@@ -156,15 +172,16 @@ def _task_as_json(conflict: TaskConflict) -> dict[str, object]:
     }
 
 
-def _show(told: SlotAnswer | Suggestion, free: Suggestion | None, place: Place) -> None:
+def _show(
+    told: SlotAnswer | Suggestion, free: Suggestion | None, place: Place, now: datetime | None
+) -> None:
     rows = [*_maintenance_rows(told), *_task_rows(told)] if isinstance(told, SlotAnswer) else []
     if rows:
         table(_COLUMNS, rows, folds=("in the way",))
     say_verdict(told.verdict, told.reason)
-    if free is not None and free is not told:
+    if free is not None and isinstance(told, SlotAnswer):
         say(free.reason)
-    if place.remark:
-        say(place.remark)
+    say_beside(place, now)
     say_unreadable(told.unreadable, told=[told.reason])
 
 
@@ -188,7 +205,8 @@ def _task_rows(answer: SlotAnswer) -> list[tuple[str, ...]]:
             each.task,
             each.first if each.first == each.last else f"{each.first}–{each.last}",
             str(each.days),
-            f"{each.starts} start, {each.runs_over} run over",
+            f"{count(each.starts, 'starts', 'start')}, "
+            f"{count(each.runs_over, 'runs over', 'run over')}",
             in_words(each.usual_length),
             moment(each.last_at),
         )

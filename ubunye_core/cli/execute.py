@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Unpack
 
@@ -39,7 +40,7 @@ from ubunye_core.questions.upstream import check_requirements
 from ubunye_core.receipt import Window
 from ubunye_core.recording import Recording, Run, record_run
 from ubunye_core.stores.url import STORE_VARIABLE
-from ubunye_core.times import duration, in_iso, utc_now
+from ubunye_core.times import in_iso, utc_now
 
 _COMMAND = "ubunye_core.cli.command"
 NO_CODE = os.devnull
@@ -92,9 +93,9 @@ def execute(
     required: tuple[str, ...],
     config: Path | None,
     window: str | None,
-    wait: str | None,
+    wait: timedelta | None,
     deadline: str | None,
-    poll: str | None,
+    poll: timedelta | None,
     scheduled: bool,
     reason: str | None,
     **guard: Unpack[GuardOptions],
@@ -124,10 +125,11 @@ def execute(
     requirements = _requirements(required, config, texts, for_more=for_more)
     both_wait = waits(guard, policy) and bool(requirements)
     if both_wait and wait is not None and deadline is None:  # one end, whatever is waited for
-        deadline, wait = in_iso(utc_now() + duration(wait, what="--wait")), None
+        deadline, wait = in_iso(utc_now() + wait), None
     period = options.read_window(window)
     gate = _Gate(requirements, texts, period, place, wait, deadline, poll)
-    if not requirements and (wait or deadline or poll) and not waits(guard, policy):
+    says_how = any(each is not None for each in (wait, deadline, poll))
+    if says_how and not requirements and not waits(guard, policy):
         raise ConfigError(
             "There is nothing to wait for.", hint="Give --require, --config or --if-held wait."
         )
@@ -159,9 +161,9 @@ class _Gate:
     variables: Mapping[str, str]
     window: Window | None
     place: Place
-    wait: str | None
+    wait: timedelta | None
     deadline: str | None
-    poll: str | None
+    poll: timedelta | None
 
     def __post_init__(self) -> None:
         options.check_waiting(wait=self.wait, deadline=self.deadline)

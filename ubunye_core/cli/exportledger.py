@@ -90,8 +90,16 @@ def _reason(done: ExportedLedger, file: str, place: Place) -> str:
     where = "standard output" if file == "-" else file
     text = f"{count(done.lines, 'line')} of {done.task} written to {where}"
     if done.refused:
-        text += f"; {count(len(done.refused), 'run')} not exported: no line can hold them"
+        text += "; " + count(
+            len(done.refused),
+            "run not exported: no line can hold it",
+            "runs not exported: no line can hold them",
+        )
     if done.unreadable:
-        text += f"; {len(done.unreadable):,} not exported: they cannot be read"
+        text += "; " + count(
+            len(done.unreadable),
+            "receipt not exported: it cannot be read",
+            "receipts not exported: they cannot be read",
+        )
     unseen = never_ran(done.task, place.store) if done and not done.lines else ""
     return f"{text}. {unseen}".rstrip()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypedDict
 
 import click
 
+from ubunye_core.cli.options import LENGTH
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import IfHeld, Policy
 from ubunye_core.questions.policyfiles import read_policy
@@ -31,6 +33,7 @@ _OPTIONS = (
     ),
     click.option(
         "--lease",
+        callback=LENGTH,
         metavar="TIME",
         help="With --guard: how long this may be silent; 15m unless given.",
     ),
@@ -44,7 +47,7 @@ class GuardOptions(TypedDict):
     rerun: bool
     if_held: str | None
     ordered: bool
-    lease: str | None
+    lease: timedelta | None
 
 
 def takes_guard(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,16 +75,20 @@ def terms(
     given: GuardOptions,
     policy: Policy,
     *,
-    wait: str | None,
+    wait: timedelta | None,
     deadline: str | None,
-    poll: str | None,
+    poll: timedelta | None,
 ) -> GuardTerms:
     """How to guard, as ``record_run`` takes it.
 
     Raises:
         ConfigError: the options say how to guard, and nothing guards.
     """
-    said = [name for name in ("rerun", "if_held", "ordered", "lease") if given[name]]
+    said = [
+        name
+        for name in ("rerun", "if_held", "ordered", "lease")
+        if given[name] not in (None, False)
+    ]
     if said and not given["guard"] and not policy.guards:
         names = " and ".join(f"--{name.replace('_', '-')}" for name in said)
         say = "says" if len(said) == 1 else "say"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
+
 import click
 
 from ubunye_core.cli import options
 from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
 from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
-from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.place import Place, say_beside, takes_store
 from ubunye_core.cli.tables import table
 from ubunye_core.questions import Health, TaskHealth, job_health
 from ubunye_core.times import in_iso
@@ -19,10 +21,10 @@ _COLUMNS = ("task", "verdict", "last status", "last success", "failures", "stuck
 @click.command()
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK|PATTERN...")
 @options.stuck_after
-@click.option("--max-age", metavar="TIME", help="How old the newest success may be, such as 40d.")
+@options.max_age
 @click.option(
     "--failure-threshold",
-    type=int,
+    type=click.IntRange(min=1),
     default=1,
     metavar="N",
     help="How many runs in a row must fail to be unhealthy; 1 unless given.",
@@ -33,10 +35,10 @@ _COLUMNS = ("task", "verdict", "last status", "last success", "failures", "stuck
 def health(
     tasks: tuple[str, ...],
     place: Place,
-    stuck_after: str | None,
-    max_age: str | None,
+    stuck_after: timedelta | None,
+    max_age: timedelta | None,
     failure_threshold: int,
-    now: str | None,
+    now: datetime | None,
     as_json: bool,
 ) -> ExitCode:
     r"""Say whether jobs are healthy: not failing, not stuck, not stale.
@@ -50,7 +52,7 @@ def health(
     answer = job_health(
         tasks,
         store=place.store,
-        now=options.read_instant(now, "--now"),
+        now=now,
         stuck_after=stuck_after,
         max_age=max_age,
         failure_threshold=failure_threshold,
@@ -63,7 +65,7 @@ def health(
             tasks=[health_as_json(task) for task in answer.tasks],
         )
     else:
-        _show(answer, place)
+        _show(answer, place, now)
     return code
 
 
@@ -82,7 +84,7 @@ def health_as_json(health: TaskHealth) -> dict[str, object]:
     }
 
 
-def _show(answer: Health, place: Place) -> None:
+def _show(answer: Health, place: Place, now: datetime | None) -> None:
     rows = [
         (
             each.task,
@@ -102,6 +104,5 @@ def _show(answer: Health, place: Place) -> None:
         say(f"Try: 'ubunye-runs close {run} --reason TEXT', if {who} is dead.")
     if len(answer.tasks) > 1:
         say_verdict(answer.verdict, answer.reason)
-    if place.remark:
-        say(place.remark)
+    say_beside(place, now)
     say_unreadable(answer.unreadable, told=[each.reason for each in answer.tasks])

@@ -12,6 +12,7 @@ from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.ledgeroptions import takes_ledger, telling
 from ubunye_core.cli.output import document, note_first, say_verdict
 from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.scheduled import check_format_option
 from ubunye_core.counted import count
 from ubunye_core.masking import masked_url
 from ubunye_core.questions import Verdict
@@ -55,6 +56,7 @@ def import_ledger_file(
         --time-zone Asia/Jakarta --pipeline etl_orders
     """
     place.check_named("import-ledger")
+    check_format_option(format_, variable)
     with telling() as told:
         done = import_ledger(
             file,

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ubunye_core.cli.progress import shown
+from ubunye_core.schedules.periods import Period
 
 _OPTIONS = (
     click.option("--task", required=True, metavar="TASK", help="The task that its runs are of."),
@@ -17,6 +18,7 @@ _OPTIONS = (
     ),
     click.option(
         "--window",
+        type=click.Choice([each.value for each in Period if each is not Period.TICK]),
         default="day",
         metavar="PERIOD",
         help="What a window is: hour, day (unless given), week or month.",

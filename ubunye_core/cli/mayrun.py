@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
 import click
@@ -9,8 +10,8 @@ import click
 from ubunye_core.cli import options
 from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
-from ubunye_core.cli.output import say, say_unreadable, say_verdict
-from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.output import say_unreadable, say_verdict
+from ubunye_core.cli.place import Place, say_beside, takes_store
 from ubunye_core.cli.scheduled import read_given_schedule, takes_schedule
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import RunAnswer, may_run
@@ -35,7 +36,7 @@ def may_run_now(
     rerun: bool,
     ordered: bool,
     place: Place,
-    now: str | None,
+    now: datetime | None,
     as_json: bool,
     config: Path | None,
     format_: str | None,
@@ -63,14 +64,13 @@ def may_run_now(
         rerun=rerun,
         ordered=in_order,
         schedule=read_given_schedule(config, format_, **schedule) if in_order else None,
-        now=options.read_instant(now, "--now"),
+        now=now,
     )
     if as_json:
         _as_document(answer, place)
     else:
         say_verdict(answer.verdict, answer.reason)
-        if place.remark:
-            say(place.remark)
+        say_beside(place, now)
         say_unreadable(answer.unreadable, told=[answer.reason])
     return code_of(answer.verdict)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import click
@@ -13,29 +14,22 @@ from ubunye_core.cli.exits import ExitCode, code_of
 from ubunye_core.cli.health import health_as_json
 from ubunye_core.cli.morningview import show_morning
 from ubunye_core.cli.place import Place, takes_store
-from ubunye_core.cli.scheduled import read_since
+from ubunye_core.cli.scheduled import config_of_tasks, read_expected, read_period
 from ubunye_core.cli.stats import stats_as_json
 from ubunye_core.cli.windows import window_as_json
 from ubunye_core.codec import as_json as receipt_json
 from ubunye_core.errors import ConfigError
-from ubunye_core.names import is_pattern
 from ubunye_core.questions.morning import WEEK, Morning, MorningTask
 from ubunye_core.questions.morning import morning as morning_of
 from ubunye_core.questions.planned import ToCatchUp
-from ubunye_core.questions.taskfolders import is_of_one_task, read_task, read_tasks
+from ubunye_core.questions.stats import MOST_DAYS
 from ubunye_core.questions.window_state import WindowAnswer
 from ubunye_core.times import in_iso
 
 
 @click.command()
 @click.argument("tasks", nargs=-1, metavar="[TASK|PATTERN...]")
-@click.option(
-    "--config",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER|FILE",
-    help="Take schedules from the files in usecase/package/task_name below this folder; or, of "
-    "one task, from its receipts.yaml.",
-)
+@config_of_tasks
 @click.option(
     "--since",
     metavar="TIME|INSTANT|DATE",
@@ -44,13 +38,18 @@ from ubunye_core.times import in_iso
 )
 @click.option(
     "--days",
-    type=int,
+    type=click.IntRange(1, MOST_DAYS),
     default=30,
     metavar="N",
     help="Numbers of the last N times 24 hours; 30 unless given.",
 )
-@click.option("--retention", metavar="TIME", help="How long the sources keep their data.")
-@click.option("--max-age", metavar="TIME", help="How old the newest success may be, such as 40d.")
+@click.option(
+    "--retention",
+    callback=options.LENGTH,
+    metavar="TIME",
+    help="How long the sources keep their data.",
+)
+@options.max_age
 @options.stuck_after
 @takes_store
 @options.now
@@ -60,11 +59,11 @@ def morning(
     config: Path | None,
     since: str | None,
     days: int,
-    retention: str | None,
-    max_age: str | None,
-    stuck_after: str | None,
+    retention: timedelta | None,
+    max_age: timedelta | None,
+    stuck_after: timedelta | None,
     place: Place,
-    now: str | None,
+    now: datetime | None,
     as_json: bool,
 ) -> ExitCode:
     r"""Say what needs somebody: health, missed windows, what can be caught up, runs by hand.
@@ -78,12 +77,13 @@ def morning(
       ubunye-runs morning 'pay/*/*' --config tasks --retention 30d --json
       ubunye-runs morning pay/monthly/calc --config tasks/pay/monthly/calc/receipts.yaml
     """
+    begin, _ = read_period(since, None, now, unless_given=WEEK)
     answer = morning_of(
         tasks,
         schedules=_schedules(config, tasks, retention),
         store=place.store,
-        now=options.read_instant(now, "--now"),
-        since=read_since(since, unless_given=WEEK),
+        now=now,
+        since=begin,
         days=days,
         stuck_after=stuck_after,
         max_age=max_age,
@@ -98,12 +98,12 @@ def morning(
             tasks=[_task_as_json(each, answer) for each in answer.tasks],
         )
     else:
-        show_morning(answer, place, days=days)
+        show_morning(answer, place, now, days=days)
     return code
 
 
 def _schedules(
-    config: Path | None, tasks: Sequence[str], retention: str | None
+    config: Path | None, tasks: Sequence[str], retention: timedelta | None
 ) -> tuple[ToCatchUp, ...]:
     """What the files expect of tasks.
 
@@ -117,14 +117,7 @@ def _schedules(
                 hint="Name the folder of the tasks' files with --config.",
             )
         return ()
-    if not is_of_one_task(config):
-        return read_tasks(config, retention=retention)
-    if len(tasks) != 1 or is_pattern(tasks[0]):
-        raise ConfigError(
-            f"{config} is of one task, and does not say which.",
-            hint="Name that task, or the folder above usecase/package/task_name.",
-        )
-    return (read_task(config, tasks[0], retention=retention),)
+    return read_expected(config, tasks, retention)
 
 
 def _task_as_json(each: MorningTask, answer: Morning) -> dict[str, object]:

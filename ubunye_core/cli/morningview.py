@@ -5,10 +5,11 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 
 from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
-from ubunye_core.cli.place import Place
+from ubunye_core.cli.place import Place, as_of
 from ubunye_core.cli.receiptview import COLUMNS, line_of
 from ubunye_core.cli.stats import short_length
 from ubunye_core.cli.tables import table
@@ -38,9 +39,11 @@ class _Line:
     why: str
 
 
-def show_morning(answer: Morning, place: Place, *, days: int) -> None:
+def show_morning(answer: Morning, place: Place, now: datetime | None, *, days: int) -> None:
     """Print a morning, no wider than 100 columns where nothing in it is longer."""
     say_verdict(answer.verdict, _wrapped(answer.reason, indent=6))
+    if now is not None:
+        say(as_of(now))
     needing = [each for each in answer.tasks if not each]
     well = [each for each in answer.tasks if each]
     if needing:
@@ -87,13 +90,17 @@ def _say_how_to_close(stuck: Sequence[str]) -> None:
 
 
 def _why(each: MorningTask) -> str:
-    return each.reason.removeprefix(f"{each.task}: ").removeprefix(f"{each.task} ")
+    text = each.reason.removeprefix(f"{each.task}: ").removeprefix(f"{each.task} ")
+    return text.replace("?; ", "? ")
 
 
 def _numbers(each: MorningTask) -> tuple[str, str]:
     """Which part of the runs succeeded, and how long they took."""
     stats = each.stats
-    part = f"{percent(stats.succeeded, stats.runs)} of {stats.runs}" if stats.runs else "-"
+    part = "-"
+    if stats.runs:
+        rate = percent(stats.succeeded, stats.runs) if stats.succeeded else "0%"
+        part = f"{rate} of {count(stats.runs, 'run')}"
     return part, "-" if stats.durations is None else short_length(stats.durations.p95)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import click
@@ -12,19 +12,60 @@ import click
 from ubunye_core.batch import texts_of
 from ubunye_core.errors import ConfigError
 from ubunye_core.receipt import Window
-from ubunye_core.times import duration, instant, utc_now
+from ubunye_core.times import LONGEST, duration, in_words, instant, utc_now
 
 SINCE_FORMS = "14d, 2026-10-15 or 2026-10-15T06:00:00Z"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+
+
+_Read = Callable[[click.Context, click.Parameter, str | None], timedelta | None]
+
+
+def length(
+    *, least: timedelta = timedelta(0), most: timedelta = LONGEST, limits: str = ""
+) -> _Read:
+    """The callback of an option that is a length of time, such as ``2h``; errors name the option.
+
+    Args:
+        least: The shortest.
+        most: The longest.
+        limits: What to say of one that is shorter or longer.
+    """
+
+    def read(_: click.Context, param: click.Parameter, text: str | None) -> timedelta | None:
+        if text is None:
+            return None
+        option = param.opts[0]
+        found = duration(text, what=option)
+        if not least <= found <= most:
+            raise ConfigError(f"{option} is {in_words(found)}; {limits}.")
+        return found
+
+    return read
+
+
+LENGTH = length()
 
 as_json = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON document instead of text."
 )
 now = click.option(
-    "--now", metavar="INSTANT", help="Answer as of this instant, such as 2026-10-15T06:00:00Z."
+    "--now",
+    callback=lambda _, param, text: read_instant(text, param.opts[0]),
+    metavar="INSTANT",
+    help="Answer as of this instant, such as 2026-10-15T06:00:00Z.",
 )
 stuck_after = click.option(
-    "--stuck-after", metavar="TIME", help="How long a running run may be silent, such as 2h."
+    "--stuck-after",
+    callback=LENGTH,
+    metavar="TIME",
+    help="How long a running run may be silent, such as 2h.",
+)
+max_age = click.option(
+    "--max-age",
+    callback=LENGTH,
+    metavar="TIME",
+    help="How old the newest success may be, such as 40d.",
 )
 since = click.option(
     "--since",
@@ -50,6 +91,7 @@ config = click.option(
 )
 wait = click.option(
     "--wait",
+    callback=LENGTH,
     metavar="TIME",
     help="How long to keep looking, such as 2h, from the start of this process.",
 )
@@ -57,7 +99,10 @@ deadline = click.option(
     "--deadline", metavar="INSTANT", help="Until when to keep looking, whenever it began."
 )
 poll = click.option(
-    "--poll", metavar="TIME", help="The pause between two looks; 60s where nothing else is said."
+    "--poll",
+    callback=length(least=timedelta(milliseconds=1), limits="two looks need a pause"),
+    metavar="TIME",
+    help="The pause between two looks; 60s where nothing else is said.",
 )
 
 window = click.option(
@@ -156,13 +201,14 @@ def read_since(text: str | None, *, now: datetime | None = None) -> datetime | N
 
 
 def check_waiting(
-    *, now: str | None = None, wait: str | None = None, deadline: str | None = None
+    *, now: datetime | None = None, wait: timedelta | None = None, deadline: str | None = None
 ) -> None:
-    """Refuse options that contradict each other.
+    """Refuse options that contradict each other, and a deadline that is no instant.
 
     Raises:
-        ConfigError: they do.
+        ConfigError: they do, or it is none.
     """
+    read_instant(deadline, "--deadline")
     if wait is not None and deadline is not None:
         raise ConfigError("--wait and --deadline are two ends of one wait.", hint="Give one.")
     if now is not None and (wait is not None or deadline is not None):

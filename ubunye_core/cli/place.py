@@ -6,12 +6,13 @@ import functools
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ubunye_core.cli.output import note
+from ubunye_core.cli.output import moment, note, say
 from ubunye_core.errors import ConfigError
 from ubunye_core.masking import masked_url
 from ubunye_core.stores import ReceiptStore, open_store
@@ -58,6 +59,22 @@ class Place:
     def with_remark(self, reason: str) -> str:
         """A reason that says so when nobody named the store."""
         return f"{reason} {self.remark}".rstrip()
+
+
+def say_beside(place: Place, now: datetime | None) -> None:
+    """Print what people have to know beside an answer: as of when, and from where.
+
+    Args:
+        place: The store; told where nobody named it.
+        now: The instant that was asked for; None is the clock.
+    """
+    for text in filter(None, (as_of(now), place.remark)):
+        say(text)
+
+
+def as_of(now: datetime | None) -> str:
+    """That an answer is as of another instant than the clock's; empty where it is not."""
+    return "" if now is None else f"As of {moment(now)}."
 
 
 def takes_store(command: Callable[..., Any]) -> Callable[..., Any]:

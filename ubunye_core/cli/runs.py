@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
+from datetime import datetime
 from typing import Any
 
 import click
@@ -12,7 +13,7 @@ from ubunye_core.batch import comparable
 from ubunye_core.cli import options
 from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.output import document, json_text, note, say, say_unreadable
-from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.place import Place, as_of, say_beside, takes_store
 from ubunye_core.cli.progress import counting
 from ubunye_core.cli.receiptview import COLUMNS, line_of, show_receipt
 from ubunye_core.cli.tables import table
@@ -67,7 +68,7 @@ def find_runs(
     status: str | None,
     variables: Sequence[str],
     since: str | None,
-    now: str | None,
+    now: datetime | None,
     limit: int | None,
     started_by: StartedBy | None = None,
 ) -> SearchedRuns:
@@ -76,9 +77,11 @@ def find_runs(
     Raises:
         ConfigError: an option is wrong.
     """
-    at = options.read_instant(now, "--now")
-    first, batch = options.read_since(since, now=at), _comparable(options.read_variables(variables))
-    reads_all = bool(started_by) or at is not None
+    first, batch = (
+        options.read_since(since, now=now),
+        _comparable(options.read_variables(variables)),
+    )
+    reads_all = bool(started_by) or now is not None
     with counting("Searching") if reads_all else nullcontext() as told:
         return search_runs(
             tasks,
@@ -88,7 +91,7 @@ def find_runs(
             batch=batch,
             started_by=started_by,
             limit=limit or _FEW,
-            now=at,
+            now=now,
             told=told,
         )
 
@@ -133,7 +136,7 @@ def tell_runs(
     reason: str,
     beside: Iterable[str],
     as_json: bool,
-    now: str | None,
+    now: datetime | None,
     with_reasons: bool = False,
 ) -> ExitCode:
     """Print runs, one a line or in one document; of each, if wanted, why it was started.
@@ -147,7 +150,7 @@ def tell_runs(
             verdict=None,
             exit_code=ExitCode.YES,
             reason=reason,
-            now=options.read_instant(now, "--now") or utc_now(),
+            now=now or utc_now(),
             store=place.shown,
             unreadable=found.unreadable,
             runs=[receipt_json(receipt) for receipt in found],
@@ -159,10 +162,9 @@ def tell_runs(
             (*line_of(run), why_of(run) or "-") if with_reasons else line_of(run) for run in found
         ]
         table(columns, rows, folds=("batch", "by", "why"))
+        say_beside(place, now)
     else:
-        note(reason)
-    if found and place.remark:
-        say(place.remark)
+        note(f"{reason} {as_of(now)}".rstrip())
     say_unreadable(found.unreadable)
     if found and to_see:
         note(to_see)

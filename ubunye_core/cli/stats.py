@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import click
 
@@ -10,9 +10,9 @@ from ubunye_core.cli import options
 from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
 from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
-from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.place import Place, say_beside, takes_store
 from ubunye_core.cli.tables import table
-from ubunye_core.questions.stats import Stats, Stretch, TaskStats, percent, task_stats
+from ubunye_core.questions.stats import MOST_DAYS, Stats, Stretch, TaskStats, percent, task_stats
 from ubunye_core.questions.tally import Durations
 from ubunye_core.times import in_iso, in_words
 
@@ -27,7 +27,7 @@ _APART = ("retrying", "running", "stuck", "skipped", "refused")
 @click.argument("tasks", nargs=-1, required=True, metavar="TASK|PATTERN...")
 @click.option(
     "--days",
-    type=int,
+    type=click.IntRange(1, MOST_DAYS),
     default=30,
     metavar="N",
     help="Of the last N times 24 hours; 30 unless given.",
@@ -36,7 +36,7 @@ _APART = ("retrying", "running", "stuck", "skipped", "refused")
 @options.now
 @options.as_json
 def stats(
-    tasks: tuple[str, ...], place: Place, days: int, now: str | None, as_json: bool
+    tasks: tuple[str, ...], place: Place, days: int, now: datetime | None, as_json: bool
 ) -> ExitCode:
     r"""Count how runs ended, how long they took, and whether more of them fail than before.
 
@@ -47,7 +47,7 @@ def stats(
       ubunye-runs stats pay/monthly/calc --days 90
       ubunye-runs stats 'pay/*/*' --json
     """
-    answer = task_stats(tasks, store=place.store, days=days, now=options.read_instant(now, "--now"))
+    answer = task_stats(tasks, store=place.store, days=days, now=now)
     code = code_of(answer.verdict)
     if as_json:
         document_of(
@@ -57,7 +57,7 @@ def stats(
             tasks=[stats_as_json(each) for each in answer.tasks],
         )
     else:
-        _show(answer, place)
+        _show(answer, place, now)
     return code
 
 
@@ -109,7 +109,7 @@ def _stretch_as_json(stretch: Stretch | None) -> dict[str, object] | None:
     }
 
 
-def _show(answer: Stats, place: Place) -> None:
+def _show(answer: Stats, place: Place, now: datetime | None) -> None:
     table(
         _COLUMNS,
         [_line(each) for each in answer.tasks],
@@ -119,8 +119,7 @@ def _show(answer: Stats, place: Place) -> None:
     for each in answer.tasks:
         if not each and each.reason != answer.reason:
             say(each.reason)
-    if place.remark:
-        say(place.remark)
+    say_beside(place, now)
     say_unreadable(answer.unreadable, told=[answer.reason, *(each.reason for each in answer.tasks)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import click
@@ -11,8 +12,8 @@ from ubunye_core.cli import options
 from ubunye_core.cli.asked import Terms, from_file, from_options
 from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
-from ubunye_core.cli.output import say, say_unreadable, say_verdict
-from ubunye_core.cli.place import Place, takes_store
+from ubunye_core.cli.output import say_unreadable, say_verdict
+from ubunye_core.cli.place import Place, say_beside, takes_store
 from ubunye_core.cli.waiting import ask_and_wait
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import (
@@ -36,7 +37,12 @@ from ubunye_core.questions import (
 @options.wait
 @options.deadline
 @options.poll
-@click.option("--max-age", metavar="TIME", help="How old the success may be, such as 40d.")
+@click.option(
+    "--max-age",
+    callback=options.LENGTH,
+    metavar="TIME",
+    help="How old the success may be, such as 40d.",
+)
 @click.option(
     "--on-failed",
     type=click.Choice([each.value for each in OnFailed]),
@@ -54,13 +60,13 @@ def wait_for(
     any_batch: bool,
     config: Path | None,
     window: str | None,
-    wait: str | None,
+    wait: timedelta | None,
     deadline: str | None,
-    poll: str | None,
-    max_age: str | None,
+    poll: timedelta | None,
+    max_age: timedelta | None,
     on_failed: str | None,
     allow_unknown: bool,
-    now: str | None,
+    now: datetime | None,
     as_json: bool,
 ) -> ExitCode:
     r"""Say whether upstream tasks have succeeded for a batch; wait for it with --wait.
@@ -92,7 +98,7 @@ def wait_for(
             variables=texts,
             store=place.store,
             window=options.read_window(window),
-            now=options.read_instant(now, "--now"),
+            now=now,
         )
     else:
         answer = ask_and_wait(
@@ -107,7 +113,7 @@ def wait_for(
     if as_json:
         _print_json(answer, place)
     else:
-        _show(answer, place)
+        _show(answer, place, now)
     return code_of(answer.verdict)
 
 
@@ -140,12 +146,11 @@ def _as_json(answer: RequirementAnswer) -> dict[str, object]:
     }
 
 
-def _show(answer: UpstreamAnswer, place: Place) -> None:
+def _show(answer: UpstreamAnswer, place: Place, now: datetime | None) -> None:
     if len(answer.requirements) == 1:
         say_verdict(answer.verdict, answer.reason)
     else:
         for each in answer.requirements:
             say_verdict(each.verdict, each.reason)
-    if place.remark:
-        say(place.remark)
+    say_beside(place, now)
     say_unreadable(answer.unreadable, told=[each.reason for each in answer.requirements])

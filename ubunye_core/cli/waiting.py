@@ -13,7 +13,7 @@ from ubunye_core.questions import Requirement, UpstreamAnswer, Verdict, wait_for
 from ubunye_core.questions.wait import POLL
 from ubunye_core.receipt import Window
 from ubunye_core.stores import ReceiptStore
-from ubunye_core.times import duration, in_words
+from ubunye_core.times import in_words
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -24,9 +24,9 @@ def ask_and_wait(
     *,
     variables: Mapping[str, str],
     store: ReceiptStore,
-    wait: str | None,
+    wait: timedelta | None,
     deadline: str | None,
-    poll: str | None,
+    poll: timedelta | None,
     window: Window | None = None,
     asker: str | None = None,
 ) -> UpstreamAnswer:
@@ -48,9 +48,11 @@ def ask_and_wait(
 class _Progress:
     """Tells people of a look that found something new; on a terminal also that it goes on."""
 
-    def __init__(self, spinner: Status | None, wait: str | None, deadline: str | None) -> None:
+    def __init__(
+        self, spinner: Status | None, wait: timedelta | None, deadline: str | None
+    ) -> None:
         self._spinner = spinner
-        self._up_to = "" if wait is None else f" up to {in_words(duration(wait, what='--wait'))}"
+        self._up_to = "" if wait is None else f" up to {in_words(wait)}"
         self._deadline = deadline
         self._told: tuple[Verdict, str] | None = None
 

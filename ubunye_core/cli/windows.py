@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import click
 
 from ubunye_core.cli import options
 from ubunye_core.cli.documents import document_of
 from ubunye_core.cli.exits import ExitCode, code_of
-from ubunye_core.cli.output import moment, say, say_unreadable, say_verdict
-from ubunye_core.cli.place import Place, takes_store
-from ubunye_core.cli.scheduled import read_given_schedule, read_since, takes_schedule
+from ubunye_core.cli.neverran import with_never_ran
+from ubunye_core.cli.output import moment, say_unreadable, say_verdict
+from ubunye_core.cli.place import Place, say_beside, takes_store
+from ubunye_core.cli.scheduled import read_given_schedule, read_period, takes_schedule
 from ubunye_core.cli.tables import table
 from ubunye_core.questions.window_state import WindowAnswer
 from ubunye_core.questions.windows import Windows, window_states
@@ -41,20 +43,15 @@ _WEEK = timedelta(days=7)
 def windows(
     task: str,
     config: Path | None,
-    cron: str | None,
-    every: str | None,
-    time_zone: str | None,
-    window: str | None,
-    of: str | None,
-    variable: str | None,
     format_: str | None,
     since: str | None,
     until: str | None,
     missed: bool,
-    stuck_after: str | None,
+    stuck_after: timedelta | None,
     place: Place,
-    now: str | None,
+    now: datetime | None,
     as_json: bool,
+    **schedule: Any,
 ) -> ExitCode:
     r"""Say how each scheduled window of a task stands, and which were missed.
 
@@ -66,24 +63,18 @@ def windows(
       ubunye-runs windows sales/daily/load --cron '0 2 * * *' --time-zone Asia/Jakarta \
         --window day --variable dt
     """
+    begin, end = read_period(since, until, now, unless_given=_WEEK)
     answer = window_states(
         task,
-        schedule=read_given_schedule(
-            config,
-            format_,
-            cron=cron,
-            every=every,
-            time_zone=time_zone,
-            window=window,
-            of=of,
-            variable=variable,
-        ),
-        since=read_since(since, unless_given=_WEEK),
-        until=options.read_instant_or_date(until, "--until"),
+        schedule=read_given_schedule(config, format_, **schedule),
+        since=begin,
+        until=end,
         store=place.store,
-        now=options.read_instant(now, "--now"),
+        now=now,
         stuck_after=stuck_after,
     )
+    if answer and not any(each.runs for each in answer.windows):
+        answer = with_never_ran(answer, [task], place.store)
     shown = answer.missed if missed else answer.windows
     code = code_of(answer.verdict)
     if as_json:
@@ -93,7 +84,7 @@ def windows(
             windows=[window_as_json(each) for each in shown],
         )
     else:
-        _show(answer, shown, place)
+        _show(answer, shown, place, now)
     return code
 
 
@@ -112,7 +103,9 @@ def window_as_json(answer: WindowAnswer) -> dict[str, object]:
     }
 
 
-def _show(answer: Windows, shown: tuple[WindowAnswer, ...], place: Place) -> None:
+def _show(
+    answer: Windows, shown: tuple[WindowAnswer, ...], place: Place, now: datetime | None
+) -> None:
     rows = [
         (
             each.window.name,
@@ -126,6 +119,5 @@ def _show(answer: Windows, shown: tuple[WindowAnswer, ...], place: Place) -> Non
     if rows:
         table(_COLUMNS, rows, folds=("runs", "reason"))
     say_verdict(answer.verdict, answer.reason)
-    if place.remark:
-        say(place.remark)
+    say_beside(place, now)
     say_unreadable(answer.unreadable, told=[answer.reason, *(each.reason for each in shown)])

@@ -138,7 +138,7 @@ def test_a_store_that_is_gone_is_unknown(ask, classic, tmp_path):
         ((), "No slot is named"),
         (("2 o'clock",), "no time of day"),
         (("02:00", "--takes", "long"), "length of time"),
-        (("02:00", "--days", "0"), "days is 0"),
+        (("02:00", "--days", "0"), "'--days': 0"),
         (("02:00", "--task", "x"), "not a task"),
         (("02:00", "--time-zone", "Mars/Base"), "no time zone"),
         (("02:00", "--maintenance", "gone.yaml"), "gone.yaml"),
@@ -150,3 +150,25 @@ def test_what_is_wrong_is_named(ask, store, folder, words, told):
     answer = ask("calendar", *words)
     assert answer.code == 2
     assert told in answer.err
+
+
+@pytest.mark.parametrize("words", [("02:00",), ("--suggest",)])
+def test_an_asker_that_never_ran_is_named(ask, classic, words):
+    asked = ("calendar", *words, *ASKED, "--asker", "sales/in/oders")
+    said = "sales/in/oders has never run, as far as the store knows. Did you mean sales/in/orders?"
+    assert said in ask(*asked).out
+    assert json_of(ask(*asked, "--json"), 0)["reason"].endswith(said)
+    assert "never run" not in ask("calendar", *words, *ASKED, "--asker", OTHERS[0]).out
+
+
+def test_how_long_it_takes_has_limits_that_name_the_option(ask, store):
+    for length in ("30s", "25h"):
+        answer = ask("calendar", "02:00", "--takes", length)
+        assert answer.code == 2
+        assert "--takes is" in answer.err
+
+
+def test_one_run_that_starts_then_is_told_of_as_one(ask, keep, folder):
+    keep(task=OTHERS[0], started_at=MIDNIGHT, ended_at=MIDNIGHT + timedelta(minutes=20))
+    answer = ask("calendar", "00:00", "--time-zone", "Asia/Jakarta", "--now", NOW)
+    assert "1 starts, 0 run over" in answer.out

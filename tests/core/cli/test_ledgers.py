@@ -140,8 +140,8 @@ def test_what_was_decided_for_the_reader_is_told(ask, store, folder):
         (("--task", LOAD), "--time-zone"),
         (JAKARTA, "--task"),
         (("--task", LOAD, "--time-zone", "Jakarta"), "no time zone"),
-        ((*IMPORT, "--window", "tick"), "hour, day, week or month"),
-        ((*IMPORT, "--format", "%Y"), "variable"),
+        ((*IMPORT, "--window", "tick"), "'--window'"),
+        ((*IMPORT, "--format", "%Y"), "--variable"),
     ],
 )
 def test_what_is_wrong_is_exit_2(ask, store, folder, words, told):
@@ -259,3 +259,13 @@ def test_an_import_in_other_words_than_before_asks_for_those(ask, store, folder)
     answer = ask("import-ledger", "l.jsonl", *IMPORT, "--variable", "dt")
     assert answer.code == 1
     assert "another --variable, --time-zone or --window before?" in answer.out
+
+
+def test_one_run_that_is_not_exported_is_told_of_as_one(ask, store, keep, damage):
+    keep(task=LOAD, variables={})
+    damage(task=LOAD)
+    answer = ask("export-ledger", "new.jsonl", *IMPORT[:4])
+    assert answer.code == 1
+    assert "1 run not exported: no line can hold it; 1 receipt not exported: it cannot be" in (
+        answer.out
+    )

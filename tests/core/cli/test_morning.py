@@ -76,7 +76,7 @@ def test_one_screen_has_first_what_needs_somebody_and_last_what_is_well(ask, cla
     assert not any(line.endswith(" ") for line in lines)
     text = re.sub(r"\s+", " ", answer.out)
     for words in (
-        "shop/orders/daily FAIL FAIL 66.6% of 3 42m",
+        "shop/orders/daily FAIL FAIL 66.6% of 3 runs 42m",
         "the latest r-841",
         "2026-10-11 to 2026-10-12 2 missing run",
         "2026-10-13 1 failed run",
@@ -86,7 +86,7 @@ def test_one_screen_has_first_what_needs_somebody_and_last_what_is_well(ask, cla
         "1 run does not say who or what started it.",
     ):
         assert words in text
-    assert lines[-2] == "Well (1): shop/stock/daily (100% of 1, p95 5m)."
+    assert lines[-2] == "Well (1): shop/stock/daily (100% of 1 run, p95 5m)."
     assert lines[-1] == (
         "No schedule is known, so nothing is told of the windows of shop/stock/daily."
     )
@@ -110,7 +110,7 @@ def test_as_of_an_earlier_morning_nothing_needs_anybody(ask, classic):
     assert answer.code == 0
     assert answer.out.startswith("PASS  Nothing needs anybody: 1 task, all well.")
     assert "Windows" not in answer.out
-    assert answer.out.endswith("Well (1): shop/orders/daily (100% of 2, p95 42m).\n")
+    assert answer.out.endswith("Well (1): shop/orders/daily (100% of 2 runs, p95 42m).\n")
 
 
 def test_a_store_that_cannot_be_read_is_unknown_and_nothing_is_said_of_runs_by_hand(
@@ -204,11 +204,11 @@ def test_nothing_is_cut_off_on_a_terminal(classic, columns):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--days", "0"), "days"),
+        (("--days", "0"), "--days"),
         (("--since", "yesterday"), "--since"),
-        (("--since", "2026-10-16"), "since"),
-        (("--max-age", "old"), "max_age"),
-        (("--retention", "long"), "retention"),
+        (("--since", "2026-10-16"), "--since"),
+        (("--max-age", "old"), "--max-age"),
+        (("--retention", "long"), "--retention"),
         (("--config", "nowhere"), "does not exist"),
         (("--config", "empty"), "holds no task"),
         (("pay",), "pay"),
@@ -243,4 +243,18 @@ def test_a_run_of_a_moment_did_not_take_no_time(ask, keep):
     start = datetime(2026, 10, 31, 11, tzinfo=UTC)
     keep("success", started_at=start, ended_at=start + timedelta(milliseconds=40))
     answer = ask("morning", "--now", "2026-10-31T12:00:00Z")
-    assert answer.out.splitlines()[-2].endswith("pay/monthly/calc (100% of 1, p95 0.04s).")
+    assert answer.out.splitlines()[-2].endswith("pay/monthly/calc (100% of 1 run, p95 0.04s).")
+
+
+def test_a_part_of_the_runs_says_what_it_is_a_part_of(ask, keep):
+    keep("error", hours_ago=2)
+    keep("error", hours_ago=1)
+    text = re.sub(r"\s+", " ", ask("morning", "--now", "2026-10-31T12:00:00Z").out)
+    assert "pay/monthly/calc FAIL FAIL 0% of 2 runs" in text
+
+
+def test_a_question_in_a_reason_ends_as_one(ask, tasks, keep):
+    keep(task="shop/orders/dayly")
+    found = ask("morning", LOAD, "--config", tasks, "--now", "2026-10-31T12:00:00Z")
+    text = re.sub(r"\s+", " ", found.out)
+    assert "Did you mean shop/orders/dayly? windows: 1 late, 6 missing." in text

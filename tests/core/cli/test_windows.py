@@ -71,8 +71,14 @@ def test_a_store_that_cannot_be_read_is_unknown(ask, tmp_path):
     [
         ((), "--cron"),
         (("--cron", "0 2 * *"), "no cron expression"),
-        (("--cron", "0 2 * * *", "--every", "6h"), "either"),
+        (("--cron", "0 2 * * *", "--every", "6h"), "either --cron or --every"),
         (("--every", "6h", "--since", "yesterday"), "--since"),
+        (("--every", "often"), "a length of time for --every"),
+        (("--every", "5s"), "--every is 5s; a minute is the shortest"),
+        (("--every", "6h", "--window", "year"), "--window"),
+        (("--every", "6h", "--of", "next"), "--of"),
+        (("--every", "6h", "--format", "%Y"), "--variable"),
+        (("--every", "6h", "--stuck-after", "long"), "--stuck-after"),
         (("--config", "receipts.yaml", "--every", "6h"), "--every"),
         (("--config", "nowhere"), "does not exist"),
     ],
@@ -93,3 +99,45 @@ def test_a_file_without_a_schedule_is_named(ask, store, folder):
 def test_now_is_told(ask, some_nights):
     found = json_of(ask("windows", CALC, *NIGHTLY, "--now", NOW, "--json"), 1)
     assert found["now"] == NOW
+
+
+def test_where_nothing_is_due_the_store_is_looked_at(ask, tmp_path, keep):
+    keep()
+    asked = ("windows", "pay/monthly/clc", *NIGHTLY, "--since", "1m", "--now", NOW)
+    answer = ask(*asked)
+    assert answer.code == 0
+    assert answer.out.startswith("PASS  No window of pay/monthly/clc was due from ")
+    assert "pay/monthly/clc has never run, as far as the store knows." in answer.out
+    assert "Did you mean pay/monthly/calc?" in answer.out
+    assert "never run" not in ask("windows", CALC, *asked[2:]).out
+    gone = json_of(ask(*asked, "--store", tmp_path / "gone", "--json"), 3)
+    assert (gone["verdict"], gone["windows"], len(gone["unreadable"])) == ("UNKNOWN", [], 1)
+    assert ask(*asked, "--store", tmp_path / "gone").out.startswith("UNKNOWN  ")
+
+
+def test_a_misspelt_task_is_named_too_while_its_window_may_still_come(ask, keep):
+    keep()
+    asked = (*NIGHTLY, "--since", "1h", "--now", "2026-10-31T19:02:00Z")
+    answer = ask("windows", "pay/monthly/clc", *asked)
+    assert answer.code == 0
+    assert "1 due" in answer.out
+    assert "Did you mean pay/monthly/calc?" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("period", "told"),
+    [
+        (("--until", "2026-10-01"), "--until (2026-10-01T00:00:00Z) is before the last 7d"),
+        (
+            ("--since", "2026-10-02", "--until", "2026-10-01"),
+            "--since (2026-10-02T00:00:00Z) is after --until (2026-10-01T00:00:00Z)",
+        ),
+        (("--since", "2026-11-02"), "--since (2026-11-02T00:00:00Z) is after now"),
+    ],
+)
+def test_of_a_period_that_ends_before_it_begins_the_error_names_what_was_given(
+    ask, store, period, told
+):
+    answer = ask("windows", CALC, *NIGHTLY, *period, "--now", NOW)
+    assert answer.code == 2
+    assert told in answer.err
