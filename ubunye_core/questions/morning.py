@@ -331,9 +331,7 @@ def _why(
         parts.append(windows.reason.rstrip("."))
     elif windows is not None and not windows:
         parts.append(f"windows: {', '.join(_counted(windows.windows))}")
-    # A store that cannot answer says why, and so do the numbers: once is enough.
-    first = "" if not doubtful else doubtful[0].why if health.retryable else named(doubtful[:1])
-    if doubtful and not any(first.rstrip(".") in part for part in parts):
+    if doubtful and not any(named(doubtful[:1]) in part for part in parts):
         parts.append(f"not all of its runs can be read: {named(doubtful)}")
     parts += [wrong] if wrong else []
     text = "; ".join(dict.fromkeys(parts)).rstrip(".")

@@ -108,8 +108,6 @@ def test_a_circle_of_requirements_is_the_fault_of_no_one_task(
         asked(store, tmp_path)
 
 
-def test_a_store_that_is_not_there_is_told_once_for_each_task(tmp_path: Path) -> None:
-    answer = morning([CALC], store=tmp_path / "none", now=MORNING)
-    (calc,) = answer.tasks
-    assert calc.reason.count("does not exist") == 1
-    assert not calc.reason.endswith("..")
+def test_a_reason_ends_with_one_full_stop(tmp_path: Path) -> None:
+    (calc,) = morning([CALC], store=tmp_path / "none", now=MORNING).tasks
+    assert calc.reason.endswith("The first recorded run makes it.")
