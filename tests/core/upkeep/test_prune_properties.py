@@ -80,7 +80,10 @@ def answers(store: MemoryStore, asked: list[Mapping[str, Any]]) -> list[object]:
 
 
 @pytest.mark.slow
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=100,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(receipts=runs(), older_than=st.sampled_from(["1d", "50d", "100d", "200d"]))
 def test_every_question_is_answered_as_before(
     receipts: list[Receipt], older_than: str, monkeypatch: pytest.MonkeyPatch
