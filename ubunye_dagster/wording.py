@@ -18,6 +18,11 @@ def no_partitions(items: Sequence[str], *, between: str = ", ") -> str:
     return f"Not a partition (yet): {named(items, between=between)}."
 
 
+def left_over(number: int) -> str:
+    """How many of what a tick found it leaves to those that come."""
+    return f"Left for the next ticks: {number}."
+
+
 def cannot_be_read(receipts: Sequence[Unreadable], most: int = 3) -> str:
     """Where receipts are that cannot be read, and why."""
     places = named([f"{each.where} ({each.why})" for each in receipts], most)

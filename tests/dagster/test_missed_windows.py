@@ -147,7 +147,7 @@ def test_case_24_missed_partitions_are_requested_oldest_first_with_their_reason(
         ({"catchup": "none"}, [], "2 to run, 1 skip; the oldest to run is 2024-10-12"),
         ({"catchup": "none"}, [], "None is requested: catchup is none."),
         ({"cap": 2}, [12], ""),  # one is under way
-        ({"cap": 1}, [], "2 more follow at the next ticks"),
+        ({"cap": 1}, [], "Left for the next ticks: 2."),
         ({"at_most": 1}, [12], ""),
         ({"include": "missing"}, [12], ""),
         ({"max_runs": 1}, [12], ""),

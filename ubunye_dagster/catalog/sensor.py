@@ -32,7 +32,7 @@ from ubunye_dagster.names import Key
 from ubunye_dagster.partitions.keys import KeyOf
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.ticks import TICK_SECONDS, check_at_most, sensor_that_looks
-from ubunye_dagster.wording import cannot_be_read, no_partitions
+from ubunye_dagster.wording import cannot_be_read, left_over, no_partitions
 
 RECEIPTS_A_TICK = 100
 SINCE, LOOKBACK = timedelta(days=30), timedelta(days=2)
@@ -303,7 +303,7 @@ class _Look:
         if unknown:
             tick.notes.append(no_partitions(list(unknown), between="; "))
         if follow:
-            tick.notes.append(f"{follow} more follow at the next ticks.")
+            tick.notes.append(left_over(follow))
 
     def _checks(self, tick: _Tick, store: ReceiptStore) -> list[dg.AssetCheckEvaluation]:
         """The answers of the checks whose tasks have news."""

@@ -31,7 +31,7 @@ from ubunye_dagster.partitions.schedules import key_of_window, schedule_of_parti
 from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.tags import REASON, TASK, WINDOW
 from ubunye_dagster.ticks import RUNS_A_TICK, check_at_most, sensor_that_looks
-from ubunye_dagster.wording import no_partitions
+from ubunye_dagster.wording import left_over, no_partitions
 
 RUNS_A_WINDOW = 3
 
@@ -225,7 +225,7 @@ class _Look:
             else:
                 left += 1
         if left:
-            tick.notes.append(f"{left} more follow at the next ticks.")
+            tick.notes.append(left_over(left))
         return tick
 
     def _known(self, plan: Plan, instance: Any, tick: _Tick) -> dict[str, PlannedWindow]:

@@ -28,7 +28,7 @@ from ubunye_dagster.resource import RESOURCE_KEY
 from ubunye_dagster.sensors.upstream_cursor import Cursor
 from ubunye_dagster.tags import RECEIPT, UPSTREAM
 from ubunye_dagster.ticks import RUNS_A_TICK, TICK_SECONDS, check_at_most, sensor_that_looks
-from ubunye_dagster.wording import cannot_be_read, no_partitions
+from ubunye_dagster.wording import cannot_be_read, left_over, no_partitions
 
 LOOKBACK = timedelta(days=14)
 
@@ -233,5 +233,5 @@ class _Look:
         if unknown:
             notes.append(no_partitions(sorted(unknown)))
         if len(tick.left) > len(tick.doubts):
-            notes.append(f"{len(tick.left) - len(tick.doubts)} more follow at the next ticks.")
+            notes.append(left_over(len(tick.left) - len(tick.doubts)))
         return notes
