@@ -39,7 +39,7 @@ class ReceiptStoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
 
     def __init__(self, *, url: str | None = None, **more: Any) -> None:
         # Not by a validator: pydantic's own error would show the URL, and it may hold a password.
-        if url is not None and not isinstance(url, dg.EnvVar):
+        if isinstance(url, str) and not isinstance(url, dg.EnvVar):
             check_store_url(url)
         super().__init__(**{"url": url, **more})
 
@@ -72,13 +72,18 @@ def store_named(url: str | None) -> ReceiptStore:
     return open_store(url)
 
 
-def check_store_url(url: str) -> None:
+def check_store_url(given: str | os.PathLike[str]) -> None:
     """Check that a store is the same wherever a process was started, and of a known kind.
 
     Raises:
         ConfigError: it is a relative path, or no URL at all.
         UnknownStoreError: no installed package knows its scheme.
     """
+    if not isinstance(given, str | os.PathLike):
+        raise ConfigError(
+            f"The store is {given!r}.", hint="Write its URL, such as file:///srv/receipts."
+        )
+    url = os.fspath(given)
     scheme, separator, rest = url.strip().partition("://")
     if not separator:
         open_store(url)  # complains of what is neither a path nor a URL; opens nothing

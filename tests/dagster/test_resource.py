@@ -7,6 +7,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from pydantic import ValidationError
 
 from tests.dagster.conftest import Put
 from ubunye_core import (
@@ -101,6 +102,16 @@ def test_a_store_that_would_be_another_for_each_process_is_an_error_wherever_it_
         monkeypatch.setenv("UBUNYE_STORE", url)
         with pytest.raises(ConfigError, match=says):
             ReceiptStoreResource().get_store()
+
+
+def test_a_store_that_is_a_path_is_taken_and_one_that_is_neither_is_named(tmp_path: Path) -> None:
+    recorded(TASK, store=tmp_path)(lambda context: None)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"The store is 5\. Write its URL"):
+        recorded(TASK, store=5)(lambda context: None)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="relative path"):
+        recorded(TASK, store=Path("receipts"))(lambda context: None)  # type: ignore[arg-type]
+    with pytest.raises(ValidationError, match="valid string"):
+        ReceiptStoreResource(url=5)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("url", ["receipts", "nosuch://here"])
