@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from ubunye_core.counted import count
 from ubunye_core.questions.answer import one_line
 from ubunye_core.receipt import Receipt, Status
 from ubunye_core.times import in_words, to_the_second
@@ -78,10 +77,11 @@ def failing(failed: Sequence[Receipt], limits: Limits) -> Symptom | None:
     newest = failed[0]
     error = f": {one_line(newest.error)}" if newest.error else ""
     ended = f"{newest.status} at {to_the_second(newest.finished_at)}"
-    text = (
-        f"{count(len(failed), 'run')} in a row failed, the latest "
-        f"{newest.run_id}{_for_batch(newest)} ({ended}{error})"
-    )
+    latest = f"{newest.run_id}{_for_batch(newest)}"
+    what = f"{len(failed):,} runs in a row failed, the latest {latest}"
+    if len(failed) == 1:
+        what = f"run {latest} failed"
+    text = f"{what} ({ended}{error})"
     return Symptom(text, failed[limits.failure_threshold - 1].started_at)
 
 

@@ -25,7 +25,7 @@ from ubunye_core.questions.window_state import (
 )
 from ubunye_core.receipt import Status
 from ubunye_core.schedules import Schedule
-from ubunye_core.stores.protocol import Unreadable
+from ubunye_core.stores.protocol import ReceiptStore, Unreadable
 from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import duration, instant, instant_or_ago, to_the_second
 
@@ -97,14 +97,12 @@ def window_states(
     limits = Limits(None if stuck_after is None else duration(stuck_after, what="stuck_after"))
     versions = [schedule] if isinstance(schedule, Schedule) else list(schedule)
     expected = expected_windows(versions, first, last)
-    if not expected:
-        to = "on" if until is None else f"to {to_the_second(last)}"
-        reason = f"No window of {task} was due from {to_the_second(first)} {to}."
-        return Windows(task=task, verdict=Verdict.PASS, reason=reason, windows=(), now=moment.now)
-    earliest = min(expected.windows.start) - EARLY
     by_value = NamedWindows(expected)
-    asks_rows = any(version.min_rows is not None for version in versions)
     try:
+        if not expected:
+            return _nothing_due(task, first, moment, opened, until=None if until is None else last)
+        earliest = min(expected.windows.start) - EARLY
+        asks_rows = any(version.min_rows is not None for version in versions)
         seen = runs_since(
             task, earliest, opened, moment, variables=by_value, rows=asks_rows
         )  # fmt: skip
@@ -162,6 +160,20 @@ def missed_windows(
     if any(each.state is WindowState.UNKNOWN for each in found.windows):
         raise BadReceiptError(found.unreadable[0].where, found.unreadable[0].why)
     return found.missed
+
+
+def _nothing_due(
+    task: str, first: datetime, moment: Moment, store: ReceiptStore, *, until: datetime | None
+) -> Windows:
+    """The answer where no window was due, if there is a store at all.
+
+    Raises:
+        StoreUnavailableError: it cannot be read, or is not there.
+    """
+    store.list_runs(task, 1)
+    to = "on" if until is None else f"to {to_the_second(until)}"
+    reason = f"No window of {task} was due from {to_the_second(first)} {to}."
+    return Windows(task=task, verdict=Verdict.PASS, reason=reason, windows=(), now=moment.now)
 
 
 def _verdict(answers: Sequence[WindowAnswer]) -> Verdict:

@@ -77,7 +77,7 @@ def test_one_screen_has_first_what_needs_somebody_and_last_what_is_well(ask, cla
     text = re.sub(r"\s+", " ", answer.out)
     for words in (
         "shop/orders/daily FAIL FAIL 66.6% of 3 runs 42m",
-        "the latest r-841",
+        "run r-841",
         "2026-10-11 to 2026-10-12 2 missing run",
         "2026-10-13 1 failed run",
         "2026-10-14 1 running under way",

@@ -58,6 +58,14 @@ def test_the_threshold_says_how_many_failures_in_a_row_are_too_many(store: Recei
     assert health(store, failure_threshold=3).verdict is Verdict.FAIL
 
 
+def test_one_failed_run_is_told_as_one_and_more_as_a_row(store: ReceiptStore) -> None:
+    put(store, a_run("error", ago=3 * HOUR, run_id="r-1"))
+    failed = "for month=2026-10 failed (error at 2026-10-15T03:01:00Z)"
+    assert health(store).reason == f"{CALC}: run r-1 {failed}."
+    put(store, a_run("error", ago=2 * HOUR, run_id="r-2"))
+    assert health(store).reason.startswith(f"{CALC}: 2 runs in a row failed, the latest r-2 for ")
+
+
 def test_skipped_and_living_runs_are_neither_failures_nor_successes(store: ReceiptStore) -> None:
     put(
         store,

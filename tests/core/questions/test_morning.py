@@ -95,7 +95,7 @@ def test_the_classic_morning_on_one_screen(store: ReceiptStore, seed: int) -> No
     assert answer.verdict is Verdict.FAIL
     assert told(answer) == CLASSIC
     (calc,) = answer.tasks
-    assert "the latest r-841" in calc.reason
+    assert "run r-841" in calc.reason
     assert "the source was empty" in calc.reason
     assert "windows: 1 failed, 2 missing" in calc.reason
     assert "under way for 4h" in calc.to_tell[3].reason

@@ -5,13 +5,24 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.questions.builders import CALC, an_attempt, put
-from ubunye_core import ConfigError, Receipt, Status, Step, Verdict, Window
+from ubunye_core import (
+    ConfigError,
+    Receipt,
+    Status,
+    Step,
+    StoreUnavailableError,
+    ToCatchUp,
+    Verdict,
+    Window,
+    plan_backfill,
+)
 from ubunye_core.questions.window_state import WindowState
 from ubunye_core.questions.windows import Windows, missed_windows, window_states
 from ubunye_core.runids import new_run_id
@@ -278,3 +289,15 @@ def test_that_no_window_was_due_is_said_of_the_period_that_was_asked_for() -> No
     of_period = f"No window of {CALC} was due from 2026-10-14T21:00:00Z"
     assert found.reason == f"{of_period} to 2026-10-14T22:00:00Z."
     assert window_states(CALC, **asked).reason == f"{of_period} on."
+
+
+def test_a_store_that_is_not_there_is_told_also_where_no_window_was_due(tmp_path: Path) -> None:
+    asked = {"since": "2h", "store": str(tmp_path / "nowhere"), "now": MORNING}
+    found = window_states(CALC, schedule=NIGHTLY, **asked)
+    assert (found.verdict, found.retryable) == (Verdict.UNKNOWN, True)
+    assert "nowhere" in found.reason
+    with pytest.raises(StoreUnavailableError, match="nowhere"):
+        missed_windows(CALC, schedule=NIGHTLY, **asked)
+    plan = plan_backfill(ToCatchUp(task=CALC, schedule=NIGHTLY), **asked)
+    assert plan.verdict is Verdict.UNKNOWN
+    assert "nowhere" in plan.reason

@@ -44,6 +44,6 @@ def test_a_check_of_freshness_fails_passes_fails_and_passes_again(
     put(store, "old-and-late", Status.SUCCESS, timedelta(hours=4))
     says(True, "is healthy")
     put(store, "failed", Status.ERROR, timedelta(minutes=1))
-    says(False, "the latest failed")
+    says(False, "run failed failed")
     put(store, "mended", Status.SUCCESS, timedelta(seconds=30))
     says(True, "is healthy")
