@@ -85,4 +85,4 @@ def _reason(done: RepairedStore, place: Place, *, set_aside: bool) -> str:
     if repaired.left:
         why = "somebody may still write them" if set_aside else "--set-aside moves the damaged"
         parts.append(f"{left} left that cannot be read ({why})")
-    return f"{'; '.join(parts)}. {done.remark}".rstrip()
+    return f"{'; '.join(parts)}. {done.repaired.remark}".rstrip()

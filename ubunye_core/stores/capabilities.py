@@ -195,6 +195,8 @@ class Repaired:
     """The places that damaged receipts were moved to."""
     left: tuple[Unreadable, ...] = ()
     """What is still unreadable."""
+    remark: str = ""
+    """What else was done, in a sentence: a store may have changed its own tables."""
 
 
 class Repairs(Protocol):

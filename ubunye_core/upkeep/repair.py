@@ -18,8 +18,6 @@ class RepairedStore:
     offered: bool
     """Whether the store can repair anything. One that cannot is only read for its damage."""
     repaired: Repaired
-    remark: str = ""
-    """What else the store did, in a sentence: it may have changed its own tables."""
 
     def __bool__(self) -> bool:
         return not self.repaired.left
@@ -39,12 +37,7 @@ def repair_store(store: StoreLike = None, *, set_aside: bool = False) -> Repaire
     opened = store_of(store)
     repair = getattr(opened, "repair", None)
     repaired = Repaired(left=_damage(opened)) if repair is None else repair(set_aside=set_aside)
-    return RepairedStore(
-        url=opened.url,
-        offered=repair is not None,
-        repaired=repaired,
-        remark=getattr(repaired, "remark", ""),
-    )
+    return RepairedStore(url=opened.url, offered=repair is not None, repaired=repaired)
 
 
 def _damage(store: ReceiptStore) -> tuple[Unreadable, ...]:

@@ -17,14 +17,6 @@ from ubunye_core.stores.sql.rows import Stored, drawn
 from ubunye_core.stores.sql.writing import Writing
 
 
-@dataclass(frozen=True, kw_only=True)
-class RepairedTables(Repaired):
-    """What a repair did, and to the tables themselves."""
-
-    remark: str = ""
-    """A sentence about the tables, where they were changed."""
-
-
 @dataclass
 class _Done:
     hints: int = 0
@@ -32,7 +24,7 @@ class _Done:
     left: list[Unreadable] = field(default_factory=list)
 
 
-def repair(database: Database, queries: Queries, *, set_aside: bool) -> RepairedTables:
+def repair(database: Database, queries: Queries, *, set_aside: bool) -> Repaired:
     """Bring older tables up to date, then look at every row; each page is one transaction."""
     older = database.bring_up_to_date()
     remark = f"Its tables were brought from version {older} to {len(schema.STEPS)}."
@@ -44,7 +36,7 @@ def repair(database: Database, queries: Queries, *, set_aside: bool) -> Repaired
         done.set_aside += page.set_aside
         done.left += page.left
         if last is None:
-            return RepairedTables(
+            return Repaired(
                 hints=done.hints,
                 set_aside=tuple(done.set_aside),
                 left=tuple(done.left),

@@ -134,8 +134,8 @@ def test_tables_of_the_first_version_get_their_index_of_successes(
         store.search(A_TASK)
     assert store.url in str(older.value)
     if changes == "repair":
-        assert repair_store(store).remark == "Its tables were brought from version 1 to 2."
-        assert repair_store(store).remark == ""
+        assert repair_store(store).repaired.remark == "Its tables were brought from version 1 to 2."
+        assert repair_store(store).repaired.remark == ""
     else:
         store.save(a_receipt(run_id="run-2", status=Status.ERROR))
     asked = Summed(since=at(-60), until=at(600))
