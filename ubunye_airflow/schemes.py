@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from functools import cache
 
-from ubunye_core import ConfigError, UnknownStoreError, masked_url, open_store
+from ubunye_core import ConfigError, UnknownStoreError, check_store_scheme, masked_url
 
 ALIKE = 0.75
 """So much of two schemes must be the same: ``fiel`` and ``file`` have three letters of four."""
@@ -24,9 +23,14 @@ def check_scheme(url: str) -> None:
     scheme = given.lower()
     if not separator or not scheme:
         return
-    known = _known_schemes()
+    try:
+        check_store_scheme(scheme)
+    except UnknownStoreError as error:
+        known = error.known
+    else:
+        return
     words = {word for each in known for word in each.split("+")}
-    if scheme in known or words.issuperset(scheme.split("+")):
+    if words.issuperset(scheme.split("+")):
         return
     for meant in get_close_matches(scheme, known, n=1, cutoff=ALIKE):
         raise ConfigError(
@@ -34,13 +38,3 @@ def check_scheme(url: str) -> None:
             hint=f"Write {masked_url(f'{meant}://{rest}')}. If {scheme}:// is meant, install the "
             f"package that knows it where DAGs are read, too.",
         )
-
-
-@cache
-def _known_schemes() -> tuple[str, ...]:
-    """The schemes that this library and the installed packages know; looked for once."""
-    try:
-        open_store("://")  # no scheme at all, so nothing is opened
-    except UnknownStoreError as error:
-        return error.known
-    return ()

@@ -69,7 +69,16 @@ from ubunye_core.recording import (
     record_afterwards,
     record_run,
 )
-from ubunye_core.stores import Claim, ClaimKey, Found, Held, ReceiptStore, Unreadable, open_store
+from ubunye_core.stores import (
+    Claim,
+    ClaimKey,
+    Found,
+    Held,
+    ReceiptStore,
+    Unreadable,
+    check_store_scheme,
+    open_store,
+)
 
 if TYPE_CHECKING:
     from ubunye_core.questions.answer import CLOCK_SKEW
@@ -246,6 +255,7 @@ __all__ = [
     "Windows",
     "check_slot",
     "check_store",
+    "check_store_scheme",
     "check_upstream",
     "claim",
     "close_run",

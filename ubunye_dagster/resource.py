@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import dagster as dg
 from pydantic import Field
 
-from ubunye_core import ConfigError, ReceiptStore, UnknownStoreError, masked_url, open_store
+from ubunye_core import ConfigError, ReceiptStore, check_store_scheme, masked_url, open_store
 
 RESOURCE_KEY = "receipts"
 
@@ -89,7 +88,7 @@ def check_store_url(given: str | os.PathLike[str]) -> None:
         open_store(url)  # complains of what is neither a path nor a URL; opens nothing
         path, whole = url.strip(), "file:///srv/receipts"
     else:
-        _check_scheme(scheme.lower())
+        check_store_scheme(scheme.lower())
         path = rest.partition("?")[0].removeprefix("/") if scheme.lower() == "sqlite" else ""
         whole = "sqlite:////srv/receipts.db"
     at_home = path.startswith("~") and not separator  # only of a plain path
@@ -99,19 +98,3 @@ def check_store_url(given: str | os.PathLike[str]) -> None:
             f"which a process of Dagster was started.",
             hint=f"Write the whole path, such as {whole}.",
         )
-
-
-def _check_scheme(scheme: str) -> None:
-    known = _known_schemes()
-    if scheme not in known:
-        raise UnknownStoreError(scheme, known)
-
-
-@cache
-def _known_schemes() -> tuple[str, ...]:
-    """The schemes that this library and the installed packages know; looked for once."""
-    try:
-        open_store("://")  # no scheme at all, so nothing is opened
-    except UnknownStoreError as error:
-        return error.known
-    return ()

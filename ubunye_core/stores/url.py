@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from ubunye_core.errors import (
     ConfigError,
@@ -16,6 +17,9 @@ from ubunye_core.errors import (
 )
 from ubunye_core.masking import masked_url
 from ubunye_core.stores.protocol import ReceiptStore
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 STORE_VARIABLE = "UBUNYE_STORE"
 ENTRY_POINTS = "ubunye_receipts.stores"
@@ -61,6 +65,16 @@ def store_of(given: StoreLike) -> ReceiptStore:
     if given is None or isinstance(given, str | os.PathLike):
         return open_store(given)
     return given
+
+
+def check_store_scheme(scheme: str) -> None:
+    """Check that this library or an installed package opens the stores of a scheme.
+
+    Raises:
+        UnknownStoreError: none does; its ``known`` are those that are.
+    """
+    if scheme not in _BUILT_IN:
+        _plugin(scheme)
 
 
 def open_store(
@@ -140,17 +154,22 @@ def _factory(scheme: str) -> Callable[..., ReceiptStore]:
     return factory
 
 
-def _from_plugin(scheme: str) -> Callable[..., ReceiptStore]:
+def _plugin(scheme: str) -> EntryPoint:
     from importlib.metadata import entry_points
 
     plugins = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     if scheme not in plugins:
         raise UnknownStoreError(scheme, sorted({*_BUILT_IN, *plugins}))
+    return plugins[scheme]
+
+
+def _from_plugin(scheme: str) -> Callable[..., ReceiptStore]:
+    plugin = _plugin(scheme)
     try:
-        factory: Callable[..., ReceiptStore] = plugins[scheme].load()
+        factory: Callable[..., ReceiptStore] = plugin.load()
     except (ImportError, AttributeError) as error:
         raise ConfigError(
             f"The package that offers '{scheme}://' cannot be used: {error}.",
-            hint=f"It is '{plugins[scheme].value}'.",
+            hint=f"It is '{plugin.value}'.",
         ) from error
     return factory
