@@ -86,9 +86,7 @@ def test_tables_of_a_newer_version_are_refused(store: SqlStore) -> None:
     try:
         other = opened(store.url)
         for do in (lambda: other.search(A_TASK), lambda: other.save(a_receipt())):
-            with pytest.raises(
-                ConfigError, match=r"version 99.*Install a newer version of ub"
-            ):
+            with pytest.raises(ConfigError, match=r"version 99.*Install a newer version of ub"):
                 do()
         with pytest.raises(ConfigError, match="version 99"):  # also a handle that had written
             store.save(a_receipt())
