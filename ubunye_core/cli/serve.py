@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import ipaddress
 import socket
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,10 +14,9 @@ import click
 from ubunye_core.cli.exits import ExitCode
 from ubunye_core.cli.output import note, say
 from ubunye_core.cli.place import Place, takes_store
-from ubunye_core.errors import ConfigError, MissingExtraError
+from ubunye_core.errors import ConfigError, MissingExtraError, UbunyeError
 from ubunye_core.masking import masked_text
 from ubunye_core.questions.misread import MisreadTask
-from ubunye_core.questions.planned import ToCatchUp
 from ubunye_core.questions.taskfolders import is_of_one_task, read_tasks
 from ubunye_core.web import create_app
 
@@ -123,29 +122,8 @@ def _address(host: str, listening: socket.socket) -> str:
     return f"{shown}:{listening.getsockname()[1]}"
 
 
-class _Schedules(Mapping[str, "Sequence[Schedule]"]):
-    """The schedules of tasks; the page that wants one that is wrong says what is wrong with it."""
-
-    def __init__(self, tasks: Iterable[ToCatchUp]) -> None:
-        self._tasks = {
-            each.task: each for each in tasks if isinstance(each, MisreadTask) or each.versions
-        }
-
-    def __getitem__(self, task: str) -> Sequence[Schedule]:
-        return self._tasks[task].versions
-
-    def __contains__(self, task: object) -> bool:
-        return task in self._tasks
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._tasks)
-
-    def __len__(self) -> int:
-        return len(self._tasks)
-
-
-def _schedules(config: Path | None) -> Mapping[str, Sequence[Schedule]]:
-    """The schedules that stand in a folder of tasks. A file that is wrong is told, and hides none.
+def _schedules(config: Path | None) -> Mapping[str, Sequence[Schedule] | UbunyeError]:
+    """The schedules that stand in a folder of tasks, or what is wrong with the files of one.
 
     Raises:
         ConfigError: it is none, or holds what is of no task.
@@ -157,8 +135,11 @@ def _schedules(config: Path | None) -> Mapping[str, Sequence[Schedule]]:
             f"{config} is of one task, and does not say which.",
             hint="Name the folder above usecase/package/task_name.",
         )
-    tasks = read_tasks(config)
-    for each in tasks:
+    found: dict[str, Sequence[Schedule] | UbunyeError] = {}
+    for each in read_tasks(config):
         if isinstance(each, MisreadTask):
             note(masked_text(f"Warning: the windows of {each.task} are not shown: {each.error}"))
-    return _Schedules(tasks)
+            found[each.task] = each.error
+        elif each.versions:
+            found[each.task] = each.versions
+    return found

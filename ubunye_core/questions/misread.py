@@ -6,11 +6,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from ubunye_core.errors import UbunyeError
-from ubunye_core.names import check_task
 from ubunye_core.questions.planned import ToCatchUp
 from ubunye_core.stores.protocol import Unreadable
-
-_SAID = frozenset({"versions", "requirements", "owners"})
 
 
 class MisreadTask(ToCatchUp):
@@ -26,7 +23,8 @@ class MisreadTask(ToCatchUp):
     """What is wrong with them."""
 
     def __init__(self, task: str, place: Path, error: UbunyeError) -> None:
-        object.__setattr__(self, "task", check_task(task))
+        # By the way round that a frozen class leaves: its own __init__ wants a schedule.
+        object.__setattr__(self, "task", task)
         object.__setattr__(self, "place", place)
         object.__setattr__(self, "error", error)
 
@@ -36,10 +34,17 @@ class MisreadTask(ToCatchUp):
         why = str(self.error).removeprefix(f"{self.place}/")
         return Unreadable(where=str(self.place), why=why, task=self.task)
 
-    def __getattr__(self, name: str) -> NoReturn:
-        if name in _SAID:
-            raise self.error.with_traceback(None)
-        raise AttributeError(name)
+    @property
+    def versions(self) -> NoReturn:
+        raise self.error.with_traceback(None)
+
+    @property
+    def requirements(self) -> NoReturn:
+        raise self.error.with_traceback(None)
+
+    @property
+    def owners(self) -> NoReturn:
+        raise self.error.with_traceback(None)
 
     def __eq__(self, other: object) -> bool:
         return self is other

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from ubunye_core.errors import MissingExtraError
+from ubunye_core.errors import MissingExtraError, UbunyeError
 from ubunye_core.stores import ReceiptStore
 from ubunye_core.stores.url import StoreLike, store_of
 from ubunye_core.times import utc_now
@@ -23,7 +23,7 @@ def create_app(
     store: StoreLike | Callable[[], ReceiptStore] = None,
     *,
     access: Callable[[Request], Sees] | None = None,
-    schedules: Mapping[str, Sequence[Schedule]] | None = None,
+    schedules: Mapping[str, Sequence[Schedule] | UbunyeError] | None = None,
     hosts: Collection[str] | None = None,
     now: Callable[[], datetime] = utc_now,
 ) -> ASGIApp:
@@ -39,7 +39,8 @@ def create_app(
         access: Given a request, which receipts it may see. All pages keep to it: what may not be
             seen is, for that request, not there. It is called in a worker thread, as is what it
             returns. None shows everything.
-        schedules: The schedule of each task whose windows are to be shown without giving one.
+        schedules: The schedule of each task whose windows are to be shown without giving one; or
+            why it cannot be told, which is then shown instead.
         hosts: The names by which it may be called; a request for another is refused, so that no
             page of somebody else's can read it through a name of its own. None allows all.
         now: The clock.

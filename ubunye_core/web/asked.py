@@ -33,7 +33,7 @@ class Asked:
     query: Mapping[str, Sequence[str]]
     now: datetime
     links: Links
-    schedules: Mapping[str, Sequence[Schedule]]
+    schedules: Mapping[str, Sequence[Schedule] | UbunyeError]
 
     @property
     def is_restricted(self) -> bool:
@@ -118,12 +118,15 @@ class Asked:
         """The schedule that the request gives, else the one that is known; empty if neither is.
 
         Raises:
-            ConfigError: it is wrong.
+            UbunyeError: it is wrong.
         """
         given = {name: self.text(name) for name in SCHEDULE_OPTIONS}
         said = {name: text for name, text in given.items() if text is not None}
         if not said:
-            return self.schedules.get(task, ())
+            known = self.schedules.get(task, ())
+            if isinstance(known, UbunyeError):
+                raise known.with_traceback(None)  # it is raised again for the next who asks
+            return known
         if not said.keys() & {"cron", "every"}:
             raise ConfigError("No schedule is given.", hint="Give 'cron' or 'every'.")
         return (Schedule(**said),)  # type: ignore[arg-type]  # it reads texts itself

@@ -56,7 +56,7 @@ def site(
     opened: Callable[[], ReceiptStore],
     *,
     access: Callable[[Request], Sees] | None,
-    schedules: Mapping[str, Sequence[Schedule]],
+    schedules: Mapping[str, Sequence[Schedule] | UbunyeError],
     hosts: Collection[str] | None,
     now: Callable[[], datetime],
 ) -> ASGIApp:
@@ -112,7 +112,7 @@ def _asked(
     request: Request,
     store: ReceiptStore,
     now: datetime,
-    schedules: Mapping[str, Sequence[Schedule]],
+    schedules: Mapping[str, Sequence[Schedule] | UbunyeError],
 ) -> Asked:
     query = request.query_params
     return Asked(
