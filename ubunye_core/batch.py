@@ -85,7 +85,7 @@ def _mapping(variables: Mapping[str, Value]) -> Mapping[str, Value]:
     """Variables, if they are names and values at all."""
     if not isinstance(variables, Mapping):
         raise ConfigError(
-            f"'variables' is a {type(variables).__name__}.",
+            f"'variables' is of type {type(variables).__name__}.",
             hint="Use names and values: {'month': '2026-10'}.",
         )
     return variables

@@ -62,7 +62,7 @@ def test_variables_that_are_no_names_and_values_are_refused_by_whoever_takes_the
         lambda: may_run("pay/monthly/calc", wrong, store="memory://wrong"),
     ]
     for take in takers:
-        with pytest.raises(ConfigError, match=r"'variables' is a|not a name for a variable"):
+        with pytest.raises(ConfigError, match=r"'variables' is of type|not a name for a variable"):
             take()
 
 

@@ -49,7 +49,6 @@ TRIES_TO_SAVE_AN_END = 3
 
 _PATH = (str, os.PathLike)
 Given = TypeVar("Given")
-Part = TypeVar("Part", Window, TriggeredBy, Orchestrator)
 Function = TypeVar("Function", bound=Callable[..., Any])
 Variables = Mapping[str, object] | Callable[..., Mapping[str, object]]
 
@@ -140,19 +139,19 @@ def record_run(
         variables=variables if callable(variables) else texts_of(variables),
         store=_store(store),
         requires=None if requires is None else requirements_of(requires),
-        window=_of_type(Window, window, "window"),
-        triggered_by=_of_type(TriggeredBy, triggered_by, "triggered_by")
+        window=_of_type(window, "window", Window, "a Window"),
+        triggered_by=_of_type(triggered_by, "triggered_by", TriggeredBy, "a TriggeredBy")
         or _by_hand(scheduled, reason),
-        orchestrator=_of_type(Orchestrator, orchestrator, "orchestrator"),
-        overrides=checked(_checked(overrides, "overrides", Iterable, "overrides_of(...)")),
-        code=None if code is None else Path(_checked(code, "code", _PATH, "a path")),
+        orchestrator=_of_type(orchestrator, "orchestrator", Orchestrator, "an Orchestrator"),
+        overrides=checked(_of_type(overrides, "overrides", Iterable, "overrides_of(...)")),
+        code=None if code is None else Path(_of_type(code, "code", _PATH, "a path")),
         run_id=None if run_id is None else check_run_id(run_id),
         heartbeat_every=None
         if heartbeat_every is None
         else duration(heartbeat_every, what="heartbeat_every"),
         with_message=record_errors == "message",
         terms=terms_of(guard, policy, how_to_guard),
-        how_it_ended=_checked(how_it_ended, "how_it_ended", Callable, "a function"),
+        how_it_ended=_of_type(how_it_ended, "how_it_ended", Callable, "a function"),
     )
     return Recording(arguments, caller=Path(sys._getframe(1).f_code.co_filename))
 
@@ -164,23 +163,17 @@ def _store(given: ReceiptStore | str | os.PathLike[str] | None) -> ReceiptStore 
     return store
 
 
-def _of_type(type_: type[Part], given: Part | None, name: str) -> Part | None:
+def _of_type(given: Given, name: str, type_: Any, wanted: str) -> Given:
+    """An argument that is of a type, or not given."""
     if given is not None and not isinstance(given, type_):
-        raise ConfigError(f"'{name}' is a {type(given).__name__}, not a {type_.__name__}.")
-    return given
-
-
-def _checked(given: Given, name: str, type_: Any, wanted: str) -> Given:
-    """An argument that is of one kind, or not given."""
-    if given is not None and not isinstance(given, type_):
-        raise ConfigError(f"'{name}' is a {type(given).__name__}.", hint=f"Give {wanted}.")
+        raise ConfigError(f"'{name}' is of type {type(given).__name__}.", hint=f"Give {wanted}.")
     return given
 
 
 def _by_hand(scheduled: bool, reason: str | None) -> TriggeredBy:
     if scheduled is not None and not isinstance(scheduled, bool):  # "no" would be a yes
         raise ConfigError(f"'scheduled' is {scheduled!r}, not true or false.")
-    _checked(reason, "reason", str, "text")
+    _of_type(reason, "reason", str, "text")
     by_schedule = scheduled or is_scheduled_by_databricks()
     kind = TriggerKind.SCHEDULE if by_schedule else TriggerKind.MANUAL
     return with_actor(TriggeredBy(kind=kind, reason=reason))

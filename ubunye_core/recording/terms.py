@@ -159,7 +159,7 @@ def _schedule(
     for each in versions:
         if not isinstance(each, Schedule):
             raise ConfigError(
-                f"'schedule' holds a {type(each).__name__}.",
+                f"'schedule' or a version of it is of type {type(each).__name__}.",
                 hint="Give Schedule(cron='0 2 * * *', ...), or a list of its versions.",
             )
     return given

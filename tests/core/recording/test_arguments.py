@@ -16,15 +16,25 @@ DAILY = Schedule(cron="0 2 * * *", start="2026-10-01T00:00:00Z")
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"code": 5}, "'code' is a int. Give a path."),
-        ({"code": b"calc.py"}, "'code' is a bytes. Give a path."),
-        ({"reason": 5}, "'reason' is a int. Give text."),
+        ({"code": 5}, "'code' is of type int. Give a path."),
+        ({"code": b"calc.py"}, "'code' is of type bytes. Give a path."),
+        ({"reason": 5}, "'reason' is of type int. Give text."),
         ({"scheduled": "no"}, "'scheduled' is 'no', not true or false."),
-        ({"overrides": 5}, "'overrides' is a int. Give overrides_of(...)."),
-        ({"how_it_ended": "error"}, "'how_it_ended' is a str. Give a function."),
-        ({**IN_ORDER, "schedule": 5}, "'schedule' holds a int. Give Schedule(cron='0 2 * * *', "),
-        ({**IN_ORDER, "schedule": "0 2 * * *"}, "'schedule' holds a str. Give Schedule(cron="),
-        ({**IN_ORDER, "schedule": [DAILY, 5]}, "'schedule' holds a int. Give Schedule(cron="),
+        ({"overrides": 5}, "'overrides' is of type int. Give overrides_of(...)."),
+        ({"window": "2026-10"}, "'window' is of type str. Give a Window."),
+        ({"how_it_ended": "error"}, "'how_it_ended' is of type str. Give a function."),
+        (
+            {**IN_ORDER, "schedule": 5},
+            "'schedule' or a version of it is of type int. Give Schedule(cron='0 2 * * *', ",
+        ),
+        (
+            {**IN_ORDER, "schedule": "0 2 * * *"},
+            "'schedule' or a version of it is of type str. Give Schedule(cron=",
+        ),
+        (
+            {**IN_ORDER, "schedule": [DAILY, 5]},
+            "'schedule' or a version of it is of type int. Give Schedule(cron=",
+        ),
     ],
     ids=lambda each: ascii(each)[:40],
 )
@@ -36,5 +46,7 @@ def test_an_argument_of_another_kind_says_what_to_give(wrong: dict[str, Any], sa
 
 @pytest.mark.parametrize("wrong", ["dt", 5, None, ["dt"]])
 def test_a_batch_of_no_names_and_values_says_what_to_use(wrong: Any) -> None:
-    with pytest.raises(ConfigError, match=r"^'variables' is a \w+\. Use names and values: \{"):
+    with pytest.raises(
+        ConfigError, match=r"^'variables' is of type \w+\. Use names and values: \{"
+    ):
         Batch.of(wrong)

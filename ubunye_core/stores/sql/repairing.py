@@ -27,7 +27,9 @@ class _Done:
 def repair(database: Database, queries: Queries, *, set_aside: bool) -> Repaired:
     """Bring older tables up to date, then look at every row; each page is one transaction."""
     older = database.bring_up_to_date()
-    remark = f"Its tables were brought from version {older} to {len(schema.STEPS)}."
+    remark = ""
+    if older is not None:
+        remark = f"Its tables were brought from version {older} to {len(schema.STEPS)}."
     done, after = _Done(), ("", "")
     while True:
         one_page = partial(_page, database, queries, after=after, set_aside=set_aside)
@@ -40,7 +42,7 @@ def repair(database: Database, queries: Queries, *, set_aside: bool) -> Repaired
                 hints=done.hints,
                 set_aside=tuple(done.set_aside),
                 left=tuple(done.left),
-                remark="" if older is None else remark,
+                remark=remark,
             )
         after = last
 
