@@ -16,8 +16,6 @@ from ubunye_core.times import LONGEST, duration, in_words, instant, utc_now
 
 SINCE_FORMS = "14d, 2026-10-15 or 2026-10-15T06:00:00Z"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
-
-
 _Read = Callable[[click.Context, click.Parameter, str | None], timedelta | None]
 
 

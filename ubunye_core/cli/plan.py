@@ -18,7 +18,7 @@ from ubunye_core.cli.place import Place, say_beside, takes_store
 from ubunye_core.cli.scheduled import (
     check_alone,
     config_of_tasks,
-    is_one,
+    is_one_task,
     read_expected,
     read_given_schedule,
     read_period,
@@ -31,12 +31,12 @@ from ubunye_core.questions.misread import MisreadTask
 from ubunye_core.questions.morning import ALL_TASKS
 from ubunye_core.questions.plan import NO_LIMIT, Plan, plan_backfill
 from ubunye_core.questions.planned import Catchup, Include, PlannedWindow, ToCatchUp
-from ubunye_core.questions.taskfolders import is_of_one_task
 from ubunye_core.questions.tasks import tasks_named
 from ubunye_core.times import LONGEST, in_iso
 
 _COLUMNS = ("window", "action", "starts now", "begins", "runs", "reason")
 _MONTH = timedelta(days=30)
+_TO_HAVE_ONE = "Write 'schedule' into the receipts.yaml of a task."
 
 
 @click.command()
@@ -151,7 +151,7 @@ def plan(
             windows=[_as_json(each, answer) for each in answer.windows],
         )
     else:
-        _show(answer, place, now, with_task=not is_one(tasks))
+        _show(answer, place, now, with_task=not is_one_task(tasks))
     return code_of(answer.verdict)
 
 
@@ -163,15 +163,14 @@ def _given(
     Raises:
         ConfigError: none is named, one has no schedule, or something of them is wrong.
     """
-    if config is None and not is_one(tasks):
-        raise ConfigError(
-            "A plan is of one task, unless files say the schedules.",
-            hint="Name one task, or the folder of the tasks' files with --config.",
-        )
-    if config is None or is_of_one_task(config):
-        versions = read_given_schedule(config, **schedule)
-        if config is None:
-            return (ToCatchUp(task=tasks[0], schedule=versions, retention=retention),)
+    if config is None:
+        if not is_one_task(tasks):
+            raise ConfigError(
+                "A plan is of one task, unless files say the schedules.",
+                hint="Name one task, or the folder of the tasks' files with --config.",
+            )
+        versions = read_given_schedule(None, **schedule)
+        return (ToCatchUp(task=tasks[0], schedule=versions, retention=retention),)
     check_alone(config, schedule)
     expected = {each.task: each for each in read_expected(config, tasks, retention)}
     return tuple(_scheduled(expected, tasks, config))
@@ -183,15 +182,17 @@ def _scheduled(
     """Those of the tasks of a folder that are named, and have a schedule; or one that is wrong.
 
     Raises:
-        ConfigError: a name or a pattern is of none of them.
+        ConfigError: none has one, or a name or a pattern is of none that has.
     """
     scheduled = [
         task for task, each in expected.items() if isinstance(each, MisreadTask) or each.versions
     ]
-    for name in tasks or (ALL_TASKS,):
-        if not set(tasks_named(name, among=scheduled)) & set(scheduled):
+    if not scheduled:
+        raise ConfigError(f"{config} has no schedule.", hint=_TO_HAVE_ONE)
+    for name in tasks:
+        if set(tasks_named(name, among=scheduled)).isdisjoint(scheduled):
             close = " or ".join(near(name, scheduled))
-            hint = f"Did you mean {close}?" if close else "Write 'schedule' into its receipts.yaml."
+            hint = f"Did you mean {close}?" if close else _TO_HAVE_ONE
             raise ConfigError(f"{config} has no schedule of {name}.", hint=hint)
     for task in tasks_named(tasks or ALL_TASKS, among=scheduled):
         yield expected[task]

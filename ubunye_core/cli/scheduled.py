@@ -153,7 +153,7 @@ def read_expected(
     """
     if not is_of_one_task(config):
         return read_tasks(config, retention=retention)
-    if not is_one(tasks):
+    if not is_one_task(tasks):
         raise ConfigError(
             f"{config} is of one task, and does not say which.",
             hint="Name that task, or the folder above usecase/package/task_name.",
@@ -161,8 +161,8 @@ def read_expected(
     return (read_task(config, tasks[0], retention=retention),)
 
 
-def is_one(tasks: Sequence[str]) -> bool:
-    """Whether it is one task that is named, and no pattern."""
+def is_one_task(tasks: Sequence[str]) -> bool:
+    """Whether one task is named, and no pattern."""
     return len(tasks) == 1 and not is_pattern(tasks[0])
 
 
@@ -202,8 +202,8 @@ def read_period(
         )
     if since is None:
         raise ConfigError(
-            f"--until ({to_the_second(last)}) is before the last {in_words(unless_given)}, of "
-            f"which the windows are without --since.",
+            f"--until ({to_the_second(last)}) is before the last {in_words(unless_given)}, which "
+            f"are looked at unless --since is given.",
             hint="Give --since, too.",
         )
     raise ConfigError(

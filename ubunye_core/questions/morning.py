@@ -236,7 +236,7 @@ class _Told:
         )
 
     def _wrong(self, task: str, given: ToCatchUp | None) -> str:
-        """What cannot be told, for the files or requirements of a task are wrong; or nothing."""
+        """What cannot be told where the files or requirements of a task are wrong; else empty."""
         if isinstance(given, MisreadTask):
             return f"its windows cannot be told: {named([given.unreadable])}"
         if task in self.not_planned:

@@ -187,3 +187,11 @@ def test_a_wrong_file_hides_no_other_task_and_is_named_where_its_task_is_planned
         answer = ask("plan", *names, "--config", tasks, *AT_NOON)
         assert answer.code == 2
         assert f"{OTHER}/receipts.yaml" in answer.err
+
+
+def test_a_folder_in_which_no_task_has_a_schedule_is_named(ask, store, folder):
+    (folder / "tasks" / OTHER).mkdir(parents=True)
+    (folder / "tasks" / OTHER / "receipts.yaml").write_text("owner: x\n")
+    answer = ask("plan", "--config", folder / "tasks")
+    assert answer.code == 2
+    assert "tasks has no schedule. Write 'schedule' into the receipts.yaml of a task." in answer.err
