@@ -89,8 +89,8 @@ def check_whole_path(url: str) -> None:
     at_home = path.startswith("~") and not separator  # only of a plain path
     if path and not at_home and not Path(path).is_absolute():
         raise ConfigError(
-            f"The store {url!r} is a relative path: where it is would depend on the folder in "
-            f"which a worker was started.",
+            f"The store {masked_url(url)!r} is a relative path: where it is would depend on the "
+            f"folder in which a worker was started.",
             hint=f"Write the whole path, such as {whole}.",
         )
 

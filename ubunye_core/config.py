@@ -23,6 +23,8 @@ _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/+")  # a Path keeps one slash of 
 MAX_CONFIG_BYTES = 1024 * 1024
 MAX_VALUES = 100_000
 MAX_DEPTH = 50
+MAX_SAID = 500
+"""So many characters of what is wrong are told: a value that is quoted may be as long as a file."""
 _NULLS = ("", "~", "null", "Null", "NULL")
 _TAGS = frozenset(
     f"tag:yaml.org,2002:{name}"
@@ -46,7 +48,7 @@ class Written:
 
     def wrong(self, what: str, *, hint: str | None = None) -> ConfigError:
         """An error that names the file and the line."""
-        return ConfigError(f"{self.file}, line {self.line}: {what}", hint=hint)
+        return _wrong(self.file, self.line, what, hint=hint)
 
     @property
     def is_null(self) -> bool:
@@ -100,17 +102,17 @@ def read_yaml(path: Path) -> Written:
     try:
         node = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.MarkedYAMLError as error:
-        at = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise ConfigError(f"{path}{at}: {error.problem or 'it is not YAML'}.") from error
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
+        raise _wrong(path, line, f"{error.problem or 'it is not YAML'}.") from error
     except yaml.reader.ReaderError as error:
         line = text.count("\n", 0, error.position) + 1
-        raise ConfigError(f"{path}, line {line}: it holds a control character.") from error
+        raise _wrong(path, line, "it holds a control character.") from error
     except RecursionError as error:
-        raise ConfigError(f"{path}, line 1: it is nested too deep.") from error
+        raise _wrong(path, 1, "it is nested too deep.") from error
     except (ValueError, OverflowError) as error:  # "\UFFFFFFFF"
-        raise ConfigError(f"{path}, line 1: it holds an escape of no character.") from error
+        raise _wrong(path, 1, "it holds an escape of no character.") from error
     if node is None:
-        raise ConfigError(f"{path}, line 1: it is empty.")
+        raise _wrong(path, 1, "it is empty.")
     return _Reader(str(path)).read(node)
 
 
@@ -150,7 +152,16 @@ def _text_of(path: Path) -> str:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ConfigError(f"{path}, line {line}: it is not UTF-8 text.") from error
+        raise _wrong(path, line, "it is not UTF-8 text.") from error
+
+
+def _wrong(file: str | Path, line: int, what: str, *, hint: str | None = None) -> ConfigError:
+    """An error that names a file and a line."""
+    return ConfigError(f"{file}, line {line}: {_cut(what)}", hint=hint and _cut(hint))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_SAID else f"{text[: MAX_SAID - 3]}..."
 
 
 class _Reader:
@@ -165,9 +176,9 @@ class _Reader:
         self._count += 1
         line = node.start_mark.line + 1
         if self._count > MAX_VALUES or depth > MAX_DEPTH:
-            raise ConfigError(f"{self._file}, line {line}: too many values, or nested too deep.")
+            raise _wrong(self._file, line, "too many values, or nested too deep.")
         if node.tag not in _TAGS:
-            raise ConfigError(f"{self._file}, line {line}: the tag '{node.tag}' is not allowed.")
+            raise _wrong(self._file, line, f"the tag '{node.tag}' is not allowed.")
         if isinstance(node, yaml.ScalarNode):
             return Written(node.value, node.style is None, self._file, line)
         if isinstance(node, yaml.SequenceNode):
@@ -190,7 +201,7 @@ class _Reader:
                 found = self.read(value, depth + 1)
                 merged += found.value if isinstance(found.value, list) else [found]
             elif name in own:
-                raise ConfigError(f"{self._file}, line {line}: '{name}' stands twice.")
+                raise _wrong(self._file, line, f"'{name}' stands twice.")
             else:
                 own[name] = self.read(value, depth + 1)
         for each in merged:

@@ -94,7 +94,7 @@ def check_store_url(given: str | os.PathLike[str]) -> None:
     at_home = path.startswith("~") and not separator  # only of a plain path
     if path and not at_home and not Path(path).is_absolute():
         raise ConfigError(
-            f"The store {url!r} is a relative path: where it is would depend on the folder in "
-            f"which a process of Dagster was started.",
+            f"The store {masked_url(url)!r} is a relative path: where it is would depend on the "
+            f"folder in which a process of Dagster was started.",
             hint=f"Write the whole path, such as {whole}.",
         )

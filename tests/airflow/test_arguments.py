@@ -133,6 +133,7 @@ WRONG: list[tuple[Make, dict[str, Any], str]] = [
     (MISSED, {"trigger_dag_id": 5}, "trigger_dag_id is 5"),
     (MISSED, {"store": "sqlite:///receipts.db"}, "relative path.*sqlite:////"),
     (MISSED, {"store": "sqlite:///~/receipts.db"}, "relative path.*sqlite:////"),
+    (MISSED, {"store": "sqlite:///a.db?password=x-1"}, "db.password=[*]{3}' is a relative path"),
     (MIXED, {"receipt_task": 5}, "receipt_task is 5.*usecase/package"),
     (UNNAMED, {}, "no receipt_task.*receipt_task='usecase/package/task_name'"),
     (MIXED, {"receipt_variables": 5}, "'receipt_variables' is 5"),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ubunye_core import ConfigError
-from ubunye_core.config import MAX_CONFIG_BYTES, Written, read_yaml
+from ubunye_core.config import MAX_CONFIG_BYTES, MAX_SAID, Written, read_yaml
 
 
 def written(tmp_path: Path, text: str | bytes) -> Path:
@@ -135,6 +135,23 @@ def test_wrong_shapes_and_unknown_keys_name_their_line(tmp_path: Path) -> None:
     ):
         with pytest.raises(ConfigError, match=what):
             ask()
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["? {long}\n", "? {long}\n? {long}\n", "a: *{long}\n", "a: !{long} 1\n", "x: {long}\n"],
+    ids=["unknown", "twice", "alias", "tag", "value"],
+)
+def test_an_error_quotes_no_more_than_somebody_reads(text: str, tmp_path: Path) -> None:
+    path = written(tmp_path, text.replace("{long}", "k" * 100_000))
+
+    def ask() -> None:
+        found = read_yaml(path).entries("it", known=("x", "y"))["x"]
+        raise found.wrong(f"'{found.value}' is wrong.", hint=f"Write no '{found.value}'.")
+
+    with pytest.raises(ConfigError, match=r"config.yaml, line \d: .*kkk") as refused:
+        ask()
+    assert len(str(refused.value)) < 2 * MAX_SAID + len(str(path)) + 20
 
 
 def _known(written: Written) -> dict[str, Written]:

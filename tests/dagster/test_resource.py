@@ -83,6 +83,8 @@ def test_an_unknown_kind_of_store_is_an_error_when_the_resource_is_made(url: str
         ("./receipts", "relative path"),
         ("sqlite:///receipts.db", "relative path.*such as sqlite:////srv/receipts.db"),
         ("sqlite:///~/receipts.db", "relative path"),
+        ("sqlite:///a.db?password=x-1", r"db\?password=\*{3}' is a relative path"),
+        ("postgresql:/ada:x-1@db/pay", r"'postgresql:\*{3}@db/pay' is not a URL"),
         ("s3:/bucket", "is not a URL, and no plain path either"),
         ("", "is not the URL of a store"),
     ],

@@ -76,14 +76,14 @@ def files_of(path: str | Path) -> list[Path]:
     """The YAML files of a task, of which one or its folder is named.
 
     Raises:
-        ConfigError: there are none.
+        ConfigError: there are none, or nobody may look.
     """
     given = path_given(path)
     folder = given if given.is_dir() else given.parent
     files = {folder / CONFIG_FILE, folder / RECEIPTS_FILE}
     if not given.is_dir():
         files.add(given)
-    present = sorted(file for file in files if file.exists() or file.is_symlink())
+    present = sorted(file for file in files if path_given(file).exists() or file.is_symlink())
     if not given.is_dir() and given not in present:
         raise ConfigError(f"{given} does not exist.", hint="Name config.yaml or receipts.yaml.")
     if not present:

@@ -73,14 +73,13 @@ def _owners(path: Path, task: str, requires: Iterable[Requirement]) -> Iterator[
     required = [each.task for each in requires if is_below and not is_pattern(each.task)]
     for other in dict.fromkeys((task, *required)):
         place = folder if other == task else folder.parents[2] / other
-        if other == task or any((place / name).is_file() for name in _FILES):
-            owner = text_of(path, "owner") if other == task else _owner_of_another(place)
-            if owner is not None:
-                yield other, owner
+        owner = text_of(path, "owner") if other == task else _owner_of_another(place)
+        if owner is not None:
+            yield other, owner
 
 
 def _owner_of_another(place: Path) -> str | None:
-    """Who owns a task that is only required; unknown where its files are wrong, which it tells."""
+    """Who owns a task that is only required; unknown without files, and where they are wrong."""
     try:
         return text_of(place, "owner")
     except ConfigError:
@@ -136,12 +135,12 @@ def is_of_one_task(path: str | Path) -> bool:
     """Whether a path names the files of one task: a file, or the folder that holds it.
 
     Raises:
-        ConfigError: there is nothing.
+        ConfigError: there is nothing, or nobody may look.
     """
     given = path_given(path)
     if not given.exists():
         raise ConfigError(f"{given} does not exist.", hint="Name a folder of tasks.")
-    return not given.is_dir() or any((given / name).is_file() for name in _FILES)
+    return not given.is_dir() or any(path_given(given / name).is_file() for name in _FILES)
 
 
 def _files(top: Path) -> Iterator[Path]:

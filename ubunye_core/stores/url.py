@@ -25,6 +25,8 @@ STORE_VARIABLE = "UBUNYE_STORE"
 ENTRY_POINTS = "ubunye_receipts.stores"
 
 _LIKE_A_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_USER_OF_NO_URL = re.compile(r"(?<=:).*@", re.DOTALL)
+"""Where one slash is missing, nobody can tell a user from a password."""
 
 _BUILT_IN = {
     "delta+file": "ubunye_core.stores.delta:open_delta",
@@ -100,23 +102,35 @@ def open_store(
     """
     given = {name: text for name, text in (credentials or {}).items() if text}
     if isinstance(url, os.PathLike):
-        url = os.fspath(url)
+        url = _checked(os.fspath(url))
         return _opened(_factory("file"), url, given)
     named = url if url is not None else os.environ.get(STORE_VARIABLE)
     if url is None and not named:
         raise StoreNotNamedError()
-    named = (named or "").strip()
-    if not named or "\0" in named:
-        raise ConfigError(f"{masked_url(named)!r} is not the URL of a store.")
+    named = _checked((named or "").strip())
     scheme, separator, _ = named.partition("://")
     if not separator:
         if _LIKE_A_URL.match(named):
+            shown = masked_url(_USER_OF_NO_URL.sub("***@", named))
             raise ConfigError(
-                f"{named!r} is not a URL, and no plain path either.",
-                hint=f"Write file:///srv/receipts, or ./{named} for a folder of this name.",
+                f"{shown!r} is not a URL, and no plain path either.",
+                hint=f"Write file:///srv/receipts, or ./{shown} for a folder of this name.",
             )
         return _opened(_factory("file"), named, given)
     return _opened(_factory(scheme.lower()), named, given)
+
+
+def _checked(named: str) -> str:
+    """What names a store, if the system can be asked for it."""
+    try:
+        os.fsencode(named)
+    except UnicodeEncodeError:  # half of a character
+        is_text = False
+    else:
+        is_text = "\0" not in named
+    if not named or not is_text:
+        raise ConfigError(f"{masked_url(named)!r} is not the URL of a store.")
+    return named
 
 
 def _opened(

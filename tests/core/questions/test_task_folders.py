@@ -116,6 +116,26 @@ def test_a_folder_that_cannot_be_read_is_refused() -> None:
         closed.chmod(0o700)
 
 
+def test_a_task_whose_folder_nobody_may_enter_hides_no_other() -> None:
+    with tempfile.TemporaryDirectory() as place:
+        top = Path(place)
+        top.chmod(0o755)
+        for task in ("pay/monthly/calc", "pay/monthly/closed"):
+            write(top / task, SCHEDULE)
+        write(top / "pay/monthly/send", SCHEDULE + "requires: [pay/monthly/closed]\n")
+        (closed := top / "pay/monthly/closed").chmod(0o444)
+
+        def ask() -> None:
+            calc, wrong, send = read_tasks(top)
+            assert (len(calc.versions), len(send.versions), send.owners) == (1, 1, {})
+            for of_closed in (lambda: wrong.versions, lambda: is_of_one_task(closed)):
+                with pytest.raises(ConfigError, match=r"yaml cannot be read: Permission denied"):
+                    of_closed()
+
+        without_privileges(ask)
+        closed.chmod(0o700)
+
+
 def test_one_task_is_read_from_its_file_or_its_folder(tmp_path: Path) -> None:
     folder = write(tmp_path / "load", SCHEDULE)
     for place in (folder, folder / "receipts.yaml"):

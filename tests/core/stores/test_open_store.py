@@ -71,9 +71,9 @@ def test_a_tilde_is_the_home_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     "url",
     ["file://host/srv", "file://srv/receipts", "file:/srv/receipts", "file:receipts", "file://",
      "file:///srv?fast=yes", "file:///srv#x", "file:///a%00b", "a\0b", "", "   ",
-     "s3:/bucket/receipts", "memory:name", "postgresql:db"],
+     "s3:/bucket/receipts", "memory:name", "postgresql:db", "\ud800", Path("\ud800"), Path("a\0b")],
 )  # fmt: skip
-def test_what_is_no_folder_is_refused(url: str) -> None:
+def test_what_is_no_folder_is_refused(url: str | Path) -> None:
     with pytest.raises(ConfigError):
         open_store(url)
 
@@ -85,8 +85,10 @@ def test_the_url_of_a_store_opens_the_same_store(root: str) -> None:
 
 @pytest.mark.parametrize(
     "url",
-    ["file://ada:wachtwoord@host/x", "file:///x?token=wachtwoord", "file:///x#token=wachtwoord"],
-)
+    ["file://ada:wachtwoord@host/x", "file:///x?token=wachtwoord", "file:///x#token=wachtwoord",
+     "postgresql:/ada:wachtwoord@host/db", "postgresql:ada:wacht/wachtwoord@host/db",
+     "ada:wachtwoord@host/db", "jdbc:db:host;password=wachtwoord"],
+)  # fmt: skip
 def test_no_password_stands_in_a_refusal(url: str) -> None:
     with pytest.raises(ConfigError) as refused:
         open_store(url)
