@@ -16,6 +16,8 @@ from ubunye_core.questions.runs import find_run
 from ubunye_core.receipt import Receipt, Step
 
 _METHOD = "rows-v1"
+_FILES = frozenset({"arrow-file", "csv", "delta", "parquet"})
+"""How rows are read from files, and not from a frame that somebody made."""
 
 
 class CannotTellError(UbunyeError):
@@ -130,11 +132,29 @@ class Comparison:
         """Whether the rows are the same; None where that cannot be told."""
         if self.found.data_hash is None:
             return None
-        return self.found.data_hash == self.recorded.step.data_hash
+        if self.found.data_hash == self.recorded.step.data_hash:
+            return True
+        return None if self._may_be_the_reader else False
+
+    @property
+    def _may_be_the_reader(self) -> bool:
+        """Whether other readers of the same rows can explain all that is known to differ.
+
+        They give other types to columns; and an empty cell, which is text in a CSV file, is a
+        null to most readers of it. They change neither names nor the number of rows.
+        """
+        then, now, moved = self.recorded.step, self.found, self.moved
+        if then.route == now.route or then.schema_hash is None:
+            return False
+        if then.row_count is not None and then.row_count != now.row_count:
+            return False
+        if moved is not None and (moved.added or moved.gone or not moved.changed):
+            return False
+        return then.schema_hash != now.schema_hash or "csv" in (then.route, now.route)
 
     @property
     def verdict(self) -> Verdict:
-        """PASS for the same rows, FAIL for others."""
+        """PASS for the same rows, FAIL for others, UNKNOWN where that cannot be told."""
         if self.is_same is None:
             return Verdict.UNKNOWN
         return Verdict.PASS if self.is_same else Verdict.FAIL
@@ -154,12 +174,33 @@ class Comparison:
     @property
     def reason(self) -> str:
         """What a person reads."""
-        if self.is_same is None:
+        if self.found.data_hash is None:
             return f"{self.path} could not be hashed: {self.found.error}"
+        if self.is_same is None:
+            return " ".join(self._doubt())
         if self.is_same:
             return f"{self.path} holds the rows of the {self.recorded.shown}."
         told = [f"{self.path} does not hold the rows of the {self.recorded.shown}."]
         return " ".join([*told, *self._differences(), *self._routes()])
+
+    def _doubt(self) -> Iterator[str]:
+        step, moved = self.recorded.step, self.moved
+        how = (
+            "the record does not say how its rows were read"
+            if step.route is None
+            else f"the rows on record were read as {step.route}, these as {self.found.route}"
+        )
+        yield (
+            f"Whether {self.path} holds the rows of the {self.recorded.shown} cannot be told: "
+            f"{how}, and other readers give other types and nulls."
+        )
+        if moved is not None:
+            yield f"Columns with other hashes: {', '.join(moved.changed)}."
+        if step.route in _FILES:
+            yield "Try: give a file of the kind on record."
+        else:
+            verb = "read" if step.direction == "input" else "wrote"
+            yield f'Try: record the file itself, run.{verb}("{step.name}", "{self.path}").'
 
     def _differences(self) -> Iterator[str]:
         then, now = self.recorded.step, self.found

@@ -97,19 +97,76 @@ def test_without_hashes_of_columns_what_is_known_is_told(ask, recorded, folder, 
     assert "which may be why" not in answer.out
 
 
-def test_rows_read_another_way_may_differ_for_that_alone(ask, store, folder):
+def test_types_that_another_reader_gives_leave_it_untold(ask, store, folder):
     frame = pd.DataFrame({"at": pd.to_datetime(["2024-01-01"])})  # a timestamp, to pandas' rules
     frame.to_parquet(folder / "t.parquet")
     with record_run(TASK, store=store) as run:
         run.wrote("t", frame, location=folder / "t.parquet")
     answer = ask("hash", "t.parquet", "--against", run.run_id)
-    assert answer.code == 1
-    assert "read as pandas, these as parquet, which may be why." in answer.out
+    assert answer.code == 3
+    assert answer.out.startswith("UNKNOWN  Whether t.parquet holds the rows of the output 't' of ")
+    assert "read as pandas, these as parquet" in answer.out
+    assert answer.out.endswith('record the file itself, run.wrote("t", "t.parquet").\n')
     numbers = pd.DataFrame({"n": [1, 2]})
     numbers.to_parquet(folder / "n.parquet")
     with record_run(TASK, store=store) as run:
         run.wrote("n", numbers, location=folder / "n.parquet")
     assert ask("hash", "n.parquet", "--against", run.run_id).code == 0
+
+
+def test_values_of_the_same_types_differ_whoever_read_them(ask, store, folder):
+    frame = pd.DataFrame({"n": [1, 2]})
+    with record_run(TASK, store=store) as run:
+        run.wrote("n", frame)
+    pd.DataFrame({"n": [1, 3]}).to_parquet(folder / "n.parquet")
+    answer = ask("hash", "n.parquet", "--against", run.run_id)
+    assert answer.code == 1
+    assert "so values differ." in answer.out
+
+
+@pytest.mark.parametrize("read", [{}, {"dtype": str}])
+def test_a_csv_file_that_pandas_read_is_told_only_where_it_is_recorded_itself(
+    ask, store, folder, read
+):
+    (folder / "people.csv").write_text("id,name\n1,ann\n2,\n")
+    frame = pd.read_csv("people.csv", **read)
+    with record_run(TASK, store=store) as run:
+        run.read("people", frame, per_column=bool(read))
+        run.read("itself", "people.csv")
+    words = ("hash", "people.csv", "--against", run.run_id)
+    found = json_of(ask(*words, "--step", "people", "--json"), 3)
+    assert (found["verdict"], found["against"]["same"]) == ("UNKNOWN", None)
+    assert 'Try: record the file itself, run.read("people", "people.csv").' in found["reason"]
+    assert ("Columns with other hashes: name." in found["reason"]) == bool(read)
+    assert ask(*words, "--step", "itself").code == 0
+    (folder / "people.csv").write_text("id,name\n1,ann\n2,bob\n")
+    assert ask(*words, "--step", "itself").code == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("id,age\n1,30\n", "There is 1 row, and 2 on record."),
+        ("id,years\n1,30\n2,40\n", "New: years. Gone: age."),
+        ("id\n1\n2\n", "Gone: age."),
+    ],
+)
+def test_other_names_columns_or_rows_are_exit_1_whoever_read_them(ask, store, folder, text, told):
+    (folder / "people.csv").write_text(text)
+    with record_run(TASK, store=store) as run:
+        run.read("people", pd.DataFrame({"id": [1, 2], "age": [30, 40]}), per_column=True)
+    answer = ask("hash", "people.csv", "--against", run.run_id)
+    assert answer.code == 1
+    assert told in answer.out
+
+
+def test_a_file_on_record_is_to_be_compared_with_one_of_its_kind(ask, recorded, folder):
+    run = recorded()
+    (folder / "people.csv").write_text("id,name,age\n1,ann,30\n2,bob,40\n3,cy,50\n")
+    answer = ask("hash", "people.csv", "--against", run)
+    assert answer.code == 3
+    assert "read as parquet, these as csv" in answer.out
+    assert answer.out.endswith("Try: give a file of the kind on record.\n")
 
 
 def _step(name, direction="input", **said):
@@ -199,3 +256,8 @@ def test_a_record_that_names_no_route_may_differ_for_that(ask, keep, people):
     answer = ask("hash", "people.parquet", "--against", "old")
     assert answer.code == 1
     assert "does not say how its rows were read" in answer.out
+    other = {"data_hash": "sha256:" + "0" * 64, "schema_hash": "sha256:" + "1" * 64}
+    keep(run_id="types", inputs=(_step("a", **other),))
+    answer = ask("hash", "people.parquet", "--against", "types")
+    assert answer.code == 3
+    assert "the record does not say how its rows were read" in answer.out
