@@ -17,7 +17,9 @@ CLOCK_SKEW = timedelta(minutes=5)
 """How far the clocks of two machines may differ before a receipt is not believed."""
 
 LONGEST_QUOTE = 300
-MEND = "Try: repair it, or move it out of the store."
+MEND = (
+    "Try: repair it, or move it out of the store by 'ubunye-runs store repair STORE --set-aside'."
+)
 """What to do about a receipt that cannot be read."""
 
 

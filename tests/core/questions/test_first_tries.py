@@ -146,4 +146,7 @@ def test_what_cannot_be_read_comes_with_what_to_do(store: MemoryStore) -> None:
         check_upstream(CALC, variables=OCTOBER, store=store).reason,
         job_health(CALC, store=store).reason,
     ):
-        assert "Try: repair it, or move it out of the store." in reason
+        assert (
+            "Try: repair it, or move it out of the store by "
+            "'ubunye-runs store repair STORE --set-aside'."
+        ) in reason
