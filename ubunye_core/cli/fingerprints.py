@@ -8,6 +8,7 @@ import click
 
 from ubunye_core.cli import hashagainst, options
 from ubunye_core.cli.exits import ExitCode, code_of
+from ubunye_core.cli.hashhints import with_hints
 from ubunye_core.cli.hashprogress import at_work
 from ubunye_core.cli.output import document, say, say_verdict, wrong
 from ubunye_core.cli.place import Place, find_place
@@ -66,7 +67,8 @@ def hash_paths(
 
 def _hashed(path: str, columns: list[str] | None, per_column: bool) -> Fingerprint:
     with at_work(path):
-        return fingerprint(path, columns=columns, per_column=per_column)
+        found = fingerprint(path, columns=columns, per_column=per_column)
+        return with_hints(found, path, columns)
 
 
 def _told(found: Hashes, as_json: bool) -> ExitCode:
