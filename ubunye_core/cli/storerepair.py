@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import os
 import sys
+import time
+from collections.abc import Sequence
+from datetime import timedelta
 
 import click
 
@@ -14,7 +19,9 @@ from ubunye_core.cli.progress import shown
 from ubunye_core.counted import count
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import Verdict
-from ubunye_core.times import utc_now
+from ubunye_core.stores import Unreadable
+from ubunye_core.stores.files.upkeep import STILL_WRITTEN_SECONDS
+from ubunye_core.times import in_words, utc_now
 from ubunye_core.upkeep import RepairedStore, repair_store
 
 
@@ -83,6 +90,24 @@ def _reason(done: RepairedStore, place: Place, *, set_aside: bool) -> str:
     if repaired.set_aside:
         parts.append(f"{count(len(repaired.set_aside), 'damaged receipt')} set aside")
     if repaired.left:
-        why = "somebody may still write them" if set_aside else "--set-aside moves the damaged"
+        why = _why_left(repaired.left) if set_aside else "--set-aside moves the damaged"
         parts.append(f"{left} left that cannot be read ({why})")
     return f"{'; '.join(parts)}. {done.repaired.remark}".rstrip()
+
+
+def _why_left(left: Sequence[Unreadable]) -> str:
+    """Why damage was not set aside; of files that changed just now, for how long they stay."""
+    why = "somebody may still write them"
+    young = [age for age in map(_age_of, left) if age is not None and age < STILL_WRITTEN_SECONDS]
+    if len(young) < len(left):
+        return why
+    wait = in_words(timedelta(seconds=max(1, math.ceil(STILL_WRITTEN_SECONDS - min(young)))))
+    return f"changed in the last {STILL_WRITTEN_SECONDS:g} seconds, so {why}: try again in {wait}"
+
+
+def _age_of(bad: Unreadable) -> float | None:
+    """How many seconds ago a file changed; None where it is none, or is gone."""
+    try:
+        return time.time() - os.stat(bad.where).st_mtime
+    except (OSError, ValueError):
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import time
 from datetime import UTC, datetime, timedelta
@@ -214,8 +215,30 @@ def test_what_somebody_may_still_write_stays_and_the_answer_says_so(ask, filled,
     file = damage()
     answer = ask("store", "repair", "--set-aside", "--yes")
     assert answer.code == 1
-    assert "somebody may still write them" in answer.out
+    assert "(changed in the last 60 seconds, so somebody may still write them" in answer.out
     assert file.exists()
+
+
+def test_how_long_to_wait_is_said_by_the_file_that_changed_last(ask, filled, damage):
+    for seconds in (20, 50):
+        changed = time.time() - seconds
+        os.utime(damage(run_id=f"r-{seconds}"), (changed, changed))
+    answer = ask("store", "repair", "--set-aside", "--yes")
+    wait = int(re.search(r"write them: try again in (\d+)s\)", answer.out)[1])
+    assert 20 <= wait <= 40
+
+
+def test_damage_that_is_left_and_has_not_just_changed_is_not_said_to_have(
+    ask, filled, damage, old_damage
+):
+    damage(run_id="young")
+    old_damage.unlink()
+    old_damage.mkdir()
+    long_ago = time.time() - 3600
+    os.utime(old_damage, (long_ago, long_ago))
+    answer = ask("store", "repair", "--set-aside", "--yes")
+    assert "2 receipts left that cannot be read" in answer.out
+    assert "changed in the last" not in answer.out
 
 
 def test_a_repair_says_that_it_brought_the_tables_of_an_older_file_up_to_date(
