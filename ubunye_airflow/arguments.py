@@ -12,10 +12,17 @@ from enum import StrEnum
 from typing import Any, TypeVar
 
 from ubunye_airflow.compat import ResolveMixin
-from ubunye_airflow.connections import check_whole_path
 from ubunye_airflow.schemes import check_scheme
 from ubunye_airflow.variables import is_template
-from ubunye_core import Batch, ConfigError, Requirement, duration, instant_or_ago
+from ubunye_core import (
+    Batch,
+    ConfigError,
+    Requirement,
+    check_whole_path,
+    duration,
+    instant_or_ago,
+    is_pattern,
+)
 
 Word = TypeVar("Word", bound=StrEnum)
 A_TASK = "A task is 'usecase/package/task_name'."
@@ -172,7 +179,7 @@ def check_one_task(given: object, what: str) -> None:
         return
     if not isinstance(given, str):
         raise ConfigError(f"{what} is {given!r}.", hint=A_TASK)
-    if "*" in given or "?" in given:
+    if is_pattern(given):
         raise ConfigError(f"{what} is {given!r}, a pattern.", hint="Name one task.")
     Requirement(given)
 

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, urlencode
 
@@ -26,8 +25,6 @@ _KEY_PAIRS = {
     "az": ("account_name", "account_key"),
 }
 """What login and password are for a store without users."""
-
-_LIKE_A_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
 
 @dataclass(frozen=True)
@@ -71,28 +68,6 @@ def store_of(connection: Any) -> NamedStore:
     for key in [key for key in extra if _is_credential(key) and extra[key] not in flags]:
         credentials[key] = extra.pop(key)
     return NamedStore(_with_options(url, extra, name), credentials)
-
-
-def check_whole_path(url: str) -> None:
-    """Check that a store is the same folder or file wherever a worker was started.
-
-    Raises:
-        ConfigError: it is a relative path.
-    """
-    scheme, separator, rest = url.strip().partition("://")
-    if not separator:
-        path = "" if _LIKE_A_URL.match(url) else url.strip()  # the opener says what is wrong
-        whole = "file:///srv/receipts"
-    else:
-        path = rest.partition("?")[0].removeprefix("/") if scheme.lower() == "sqlite" else ""
-        whole = "sqlite:////srv/receipts.db"
-    at_home = path.startswith("~") and not separator  # only of a plain path
-    if path and not at_home and not Path(path).is_absolute():
-        raise ConfigError(
-            f"The store {masked_url(url)!r} is a relative path: where it is would depend on the "
-            f"folder in which a worker was started.",
-            hint=f"Write the whole path, such as {whole}.",
-        )
 
 
 def secrets_in(url: str) -> list[str]:

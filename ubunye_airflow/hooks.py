@@ -6,9 +6,16 @@ import os
 
 from ubunye_airflow.arguments import check_store
 from ubunye_airflow.compat import AirflowNotFoundException, BaseHook, conf, hide
-from ubunye_airflow.connections import NamedStore, check_whole_path, store_of
+from ubunye_airflow.connections import NamedStore, store_of
 from ubunye_airflow.options import SECTION
-from ubunye_core import ConfigError, ReceiptStore, StoreUnavailableError, UbunyeError, open_store
+from ubunye_core import (
+    ConfigError,
+    ReceiptStore,
+    StoreUnavailableError,
+    UbunyeError,
+    check_whole_path,
+    open_store,
+)
 
 DEFAULT_CONN_ID = "ubunye_receipts_default"
 CONN_TYPE = "ubunye_receipts"

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from ubunye_core import is_pattern
+
 Asking = TypeVar("Asking")
 
 
@@ -19,7 +21,7 @@ def apart(
     by_tasks: dict[frozenset[str], list[Asking]] = {}
     for each in asking:
         by_tasks.setdefault(frozenset(tasks_of(each)), []).append(each)
-    if any(_is_pattern(task) for tasks in by_tasks for task in tasks):
+    if any(is_pattern(task) for tasks in by_tasks for task in tasks):
         return [[each for some in by_tasks.values() for each in some]]
     share_of: dict[str, _Share[Asking]] = {}
     for tasks, some in by_tasks.items():
@@ -41,7 +43,3 @@ class _Share(Generic[Asking]):
 
     def with_all_of(self, other: _Share[Asking]) -> _Share[Asking]:
         return _Share(self.tasks | other.tasks, self.asking + other.asking)
-
-
-def _is_pattern(task: str) -> bool:
-    return "*" in task or "?" in task

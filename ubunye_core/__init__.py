@@ -20,6 +20,7 @@ from ubunye_core.errors import (
 )
 from ubunye_core.hashing import Fingerprint, fingerprint
 from ubunye_core.masking import masked_url
+from ubunye_core.names import is_pattern
 from ubunye_core.questions import (
     Health,
     IfHeld,
@@ -77,6 +78,7 @@ from ubunye_core.stores import (
     ReceiptStore,
     Unreadable,
     check_store_scheme,
+    check_whole_path,
     open_store,
 )
 
@@ -257,6 +259,7 @@ __all__ = [
     "check_store",
     "check_store_scheme",
     "check_upstream",
+    "check_whole_path",
     "claim",
     "close_run",
     "copy_store",
@@ -266,6 +269,7 @@ __all__ = [
     "fingerprint",
     "import_ledger",
     "instant_or_ago",
+    "is_pattern",
     "job_health",
     "masked_url",
     "may_run",

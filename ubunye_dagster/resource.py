@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
 from pydantic import Field
 
-from ubunye_core import ConfigError, ReceiptStore, check_store_scheme, masked_url, open_store
+from ubunye_core import (
+    ConfigError,
+    ReceiptStore,
+    check_store_scheme,
+    check_whole_path,
+    masked_url,
+    open_store,
+)
 
 RESOURCE_KEY = "receipts"
 
@@ -83,18 +89,9 @@ def check_store_url(given: str | os.PathLike[str]) -> None:
             f"The store is {given!r}.", hint="Write its URL, such as file:///srv/receipts."
         )
     url = os.fspath(given)
-    scheme, separator, rest = url.strip().partition("://")
-    if not separator:
-        open_store(url)  # complains of what is neither a path nor a URL; opens nothing
-        path, whole = url.strip(), "file:///srv/receipts"
-    else:
+    scheme, separator, _ = url.strip().partition("://")
+    if separator:
         check_store_scheme(scheme.lower())
-        path = rest.partition("?")[0].removeprefix("/") if scheme.lower() == "sqlite" else ""
-        whole = "sqlite:////srv/receipts.db"
-    at_home = path.startswith("~") and not separator  # only of a plain path
-    if path and not at_home and not Path(path).is_absolute():
-        raise ConfigError(
-            f"The store {masked_url(url)!r} is a relative path: where it is would depend on the "
-            f"folder in which a process of Dagster was started.",
-            hint=f"Write the whole path, such as {whole}.",
-        )
+    else:
+        open_store(url)  # complains of what is neither a path nor a URL; opens nothing
+    check_whole_path(url)

@@ -8,7 +8,7 @@ from airflow.sdk import Param
 
 from ubunye_airflow.listener.rules import PARAM
 from ubunye_airflow.variables import comparable_texts, is_template
-from ubunye_core import ConfigError, record_run
+from ubunye_core import ConfigError, is_pattern, record_run
 
 
 def receipts(task: str, variables: Mapping[str, object] | None = None) -> dict[str, Param]:
@@ -34,7 +34,7 @@ def receipts(task: str, variables: Mapping[str, object] | None = None) -> dict[s
     Raises:
         ConfigError: the name is no task's, or a variable is no single value.
     """
-    if not isinstance(task, str) or is_template(task) or "*" in task or "?" in task:
+    if not isinstance(task, str) or is_template(task) or is_pattern(task):
         raise ConfigError(f"{task!r} names no task.", hint="A task is 'usecase/package/task_name'.")
     plain = {} if variables is None else variables
     if not isinstance(plain, Mapping):

@@ -6,11 +6,10 @@ import os
 from functools import lru_cache
 
 from ubunye_airflow.compat import conf
-from ubunye_airflow.connections import check_whole_path
 from ubunye_airflow.listener.rules import Named
 from ubunye_airflow.options import SECTION
 from ubunye_airflow.variables import is_template
-from ubunye_core import ConfigError, ReceiptStore, open_store
+from ubunye_core import ConfigError, ReceiptStore, check_whole_path, open_store
 
 
 def listener_store() -> ReceiptStore:

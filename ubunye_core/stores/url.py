@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ubunye_core.errors import (
@@ -77,6 +78,30 @@ def check_store_scheme(scheme: str) -> None:
     """
     if scheme not in _BUILT_IN:
         _plugin(scheme)
+
+
+def check_whole_path(url: str) -> None:
+    """Check that a store is the same folder or file wherever a process was started.
+
+    What is neither a path nor a URL is for ``open_store`` to tell.
+
+    Raises:
+        ConfigError: it is a relative path.
+    """
+    url = url.strip()
+    scheme, separator, rest = url.partition("://")
+    if separator:
+        path = rest.partition("?")[0].removeprefix("/") if scheme.lower() == "sqlite" else ""
+        is_whole, whole = Path(path).is_absolute(), "sqlite:////srv/receipts.db"
+    else:
+        path = "" if _LIKE_A_URL.match(url) else url
+        is_whole, whole = path.startswith("~") or Path(path).is_absolute(), "file:///srv/receipts"
+    if path and not is_whole:
+        raise ConfigError(
+            f"The store {masked_url(url)!r} is a relative path: where it is would depend on the "
+            f"folder in which a process was started.",
+            hint=f"Write the whole path, such as {whole}.",
+        )
 
 
 def open_store(

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import dagster as dg
 
-from ubunye_core import ConfigError, ReceiptStore, Requirement, Verdict
+from ubunye_core import ConfigError, ReceiptStore, Requirement, Verdict, is_pattern
 from ubunye_dagster.calls import with_store
 from ubunye_dagster.names import Asset, asset_key_of
 
@@ -124,11 +124,6 @@ def check_one_task(task: str) -> None:
             f"{task!r} is a pattern, and runs of several tasks cannot be compared.",
             hint="Name one task; several have a check each.",
         )
-
-
-def is_pattern(task: str) -> bool:
-    """Whether a text names several tasks."""
-    return "*" in task or "?" in task
 
 
 def _names_no_asset(pattern: str, instead: str) -> ConfigError:

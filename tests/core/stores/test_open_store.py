@@ -7,7 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ubunye_core import ConfigError, StoreNotNamedError, UnknownStoreError, open_store
+from ubunye_core import (
+    ConfigError,
+    StoreNotNamedError,
+    UnknownStoreError,
+    check_whole_path,
+    open_store,
+)
 from ubunye_core.stores import FileStore, MemoryStore
 from ubunye_core.testing import a_receipt
 
@@ -198,3 +204,28 @@ def test_a_package_that_cannot_be_used_is_an_error_that_names_it(
 def test_an_installed_scheme_is_among_those_known(installed: Path) -> None:
     with pytest.raises(UnknownStoreError, match="mine://"):
         open_store("other://x")
+
+
+@pytest.mark.parametrize(
+    ("url", "whole"),
+    [
+        ("receipts", "file:///srv/receipts"),
+        (" ./receipts", "file:///srv/receipts"),
+        ("sqlite:///receipts.db", "sqlite:////srv/receipts.db"),
+        ("SQLite:///~/receipts.db?timeout=5", "sqlite:////srv/receipts.db"),
+    ],
+)
+def test_a_relative_path_is_refused_where_processes_start_in_folders_of_their_own(
+    url: str, whole: str
+) -> None:
+    with pytest.raises(ConfigError, match=f"is a relative path.* such as {whole}"):
+        check_whole_path(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["/srv/receipts", "~/receipts", "file:///srv/receipts", "sqlite:////srv/receipts.db",
+     "sqlite://", "s3://bucket/receipts", "memory://pay", "s3:/bucket"],
+)  # fmt: skip
+def test_a_whole_path_and_what_is_no_path_are_not_refused_for_their_path(url: str) -> None:
+    check_whole_path(url)
