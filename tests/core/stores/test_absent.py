@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ubunye_core import Status, StoreUnavailableError
+from ubunye_core import Status, StoreUnavailableError, repair_store
 from ubunye_core.errors import InvalidNameError
 from ubunye_core.receipt import Orchestrator
 from ubunye_core.stores import Claim, ClaimKey, open_store
@@ -23,6 +23,7 @@ URLS = {
     "delta": "delta+file://{}/receipts",
 }
 REMOVING = ("file", "sqlite", "delta")
+REPAIRING = ("file", "sqlite")
 KEY = ClaimKey.of(A_TASK, {"month": "2026-10"})
 CLAIM = Claim(key=KEY, run_id="run-1", token=1, lease=timedelta(minutes=15))
 ATTEMPT = Orchestrator(name="airflow", ids={"run": "s-1"}, attempt=1)
@@ -67,9 +68,15 @@ def test_nothing_is_made_by_a_removal(absent: Any, tmp_path: Path) -> None:
     unavailable(lambda: absent.remove(A_TASK, ["run-1"]), tmp_path)
 
 
-def test_every_store_that_removes_is_asked_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize("absent", REPAIRING, indirect=True)
+def test_nothing_is_made_by_a_repair(absent: Any, tmp_path: Path) -> None:
+    unavailable(lambda: repair_store(absent), tmp_path)
+
+
+def test_every_store_that_removes_or_repairs_is_asked_to(tmp_path: Path) -> None:
     stores = {name: open_store(url.format(tmp_path)) for name, url in URLS.items()}
     assert {name for name, store in stores.items() if hasattr(store, "remove")} == {*REMOVING}
+    assert {name for name, store in stores.items() if hasattr(store, "repair")} == {*REPAIRING}
 
 
 def test_what_is_asked_wrongly_is_told_before_a_place_is_looked_at(absent: Any) -> None:

@@ -144,23 +144,20 @@ class Database:
         """Bring older tables to this version.
 
         Returns:
-            The version that they had; None where they are of this version, or not there.
+            The version that they had; None where they are of this version, also where another has
+            just brought them to it.
 
         Raises:
             ConfigError: they are newer.
-            StoreUnavailableError: the database cannot be written.
+            StoreUnavailableError: the database cannot be written, or has no tables of receipts yet.
         """
 
         def once() -> int | None:
             try:
                 with self._pool(writes=True).connect() as connection:
                     check_version(connection, self.tables, self.url)
-            except OlderTablesError as error:
-                self._make_tables()
-                return error.version
-            except exc.DBAPIError as error:
-                if not self.dialect.is_absent(error):
-                    raise
+            except OlderTablesError:
+                return self._make_tables()
             return None
 
         return self._tried(once, "written")
@@ -170,12 +167,13 @@ class Database:
         if self._engines is not None and self._process == os.getpid():
             self._engines[0].dispose()
 
-    def _make_tables(self) -> None:
+    def _make_tables(self) -> int | None:
         self.dialect.make_place()
         with self._pool(writes=True).begin() as connection:
             self.dialect.lock_all(connection)
-            migrate(connection, self.tables, self.url)
+            older = migrate(connection, self.tables, self.url)
         self._is_known = False
+        return older
 
     def _pool(self, *, writes: bool = False) -> sa.Engine:
         engines = self._engines

@@ -33,7 +33,7 @@ def repair(database: Database, queries: Queries, *, set_aside: bool) -> Repaired
     done, after = _Done(), ("", "")
     while True:
         one_page = partial(_page, database, queries, after=after, set_aside=set_aside)
-        last, page = database.write(one_page)
+        last, page = database.write(one_page, makes=False)
         done.hints += page.hints
         done.set_aside += page.set_aside
         done.left += page.left

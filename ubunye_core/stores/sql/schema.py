@@ -71,7 +71,7 @@ def check_version(connection: sa.Connection, tables: Tables, url: str) -> None:
         ConfigError: they are newer.
         OlderTablesError: they are older.
     """
-    version = connection.execute(sa.select(tables.versions.c.version)).scalar()
+    version = _version(connection, tables, url)
     if version is None:
         raise OlderTablesError(url, 0)
     if version > len(STEPS):
@@ -80,10 +80,14 @@ def check_version(connection: sa.Connection, tables: Tables, url: str) -> None:
         raise OlderTablesError(url, version)
 
 
-def migrate(connection: sa.Connection, tables: Tables, url: str) -> None:
-    """Take the steps that are missing. The caller holds the lock, and a transaction."""
+def migrate(connection: sa.Connection, tables: Tables, url: str) -> int | None:
+    """Take the steps that are missing. The caller holds the lock, and a transaction.
+
+    Returns:
+        The version that the tables had; None where no step was missing.
+    """
     tables.versions.create(connection, checkfirst=True)
-    version = connection.execute(sa.select(tables.versions.c.version)).scalar()
+    version = _version(connection, tables, url)
     if version is None:
         version = 0
         connection.execute(tables.versions.insert().values(version=0))
@@ -92,6 +96,22 @@ def migrate(connection: sa.Connection, tables: Tables, url: str) -> None:
     for step in STEPS[version:]:
         step(connection, tables)
     connection.execute(tables.versions.update().values(version=len(STEPS)))
+    return version if version < len(STEPS) else None
+
+
+def _version(connection: sa.Connection, tables: Tables, url: str) -> int | None:
+    """The version of the tables; None where it is not written down yet.
+
+    Raises:
+        ConfigError: what is written there is none: SQLite takes anything from somebody's hand.
+    """
+    version = connection.execute(sa.select(tables.versions.c.version)).scalar()
+    if version is None or (isinstance(version, int) and version >= 0):
+        return version
+    raise ConfigError(
+        f"The tables of the store {url} have version {str(version)[:80]!r}, which is none.",
+        hint=f"Write the number back into the table {tables.versions.name}.",
+    )
 
 
 def _newer(url: str, version: int) -> ConfigError:
