@@ -16,7 +16,7 @@ from ubunye_core.questions.expected import expected_windows
 from ubunye_core.questions.health import job_health
 from ubunye_core.questions.misread import MisreadTask
 from ubunye_core.questions.plan import Plan, plan_backfill
-from ubunye_core.questions.planeach import plan_each
+from ubunye_core.questions.plannable import plan_plannable
 from ubunye_core.questions.planned import PlannedWindow, ToCatchUp
 from ubunye_core.questions.search import StartedBy
 from ubunye_core.questions.sharedlook import SharedLook
@@ -169,7 +169,7 @@ def morning(
             names, store=look, now=moment.now, stuck_after=stuck_after, max_age=max_age
         )
         found |= {each.task: each for each in health.tasks}
-    plan, told.not_planned = plan_each(
+    plan, told.not_planned = plan_plannable(
         to_plan,
         partial(plan_backfill, since=first, store=look, now=moment.now, stuck_after=stuck_after),
     )

@@ -1,4 +1,4 @@
-"""A plan of many tasks that one of them, with something wrong in it, does not stop."""
+"""A plan of those of many tasks that can be planned: one with something wrong stops no other."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from ubunye_core.errors import ConfigError
 from ubunye_core.questions.plan import Plan
 from ubunye_core.questions.planned import ToCatchUp
 
+PlanOf = Callable[[Sequence[ToCatchUp]], Plan]
 
-def plan_each(
-    tasks: Sequence[ToCatchUp], plan_of: Callable[[Sequence[ToCatchUp]], Plan]
+
+def plan_plannable(
+    tasks: Sequence[ToCatchUp], plan_of: PlanOf
 ) -> tuple[Plan | None, Mapping[str, ConfigError]]:
     """What can be caught up, and which tasks cannot be planned, each with the reason.
 
@@ -21,16 +23,22 @@ def plan_each(
     Raises:
         ConfigError: tasks require each other in a circle.
     """
-    wrong: dict[str, ConfigError] = {}
     try:
-        return (plan_of(tasks) if tasks else None), wrong
+        return (plan_of(tasks) if tasks else None), {}
     except ConfigError:
-        for each in tasks:
-            try:
-                plan_of([each])
-            except ConfigError as error:
-                wrong[each.task] = error
-        if not wrong:
+        wrong = _wrong_alone(tasks, plan_of)
+        if not wrong:  # it takes several of them
             raise
     left = [each for each in tasks if each.task not in wrong]
     return (plan_of(left) if left else None), wrong
+
+
+def _wrong_alone(tasks: Sequence[ToCatchUp], plan_of: PlanOf) -> Mapping[str, ConfigError]:
+    """The tasks that cannot be planned by themselves, each with the reason."""
+    wrong = {}
+    for each in tasks:
+        try:
+            plan_of([each])
+        except ConfigError as error:
+            wrong[each.task] = error
+    return wrong
