@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import threading
@@ -34,8 +35,10 @@ class CommandInterruptedError(BaseException):
 class CommandNotStartedError(Exception):
     """There is no such command, or it cannot be executed."""
 
-    def __init__(self, message: str, code: int) -> None:
+    def __init__(self, message: str, code: int, *, hint: str = "") -> None:
         self.code = code
+        self.told = f"{message}. {hint}" if hint else message
+        """What a person reads; the message alone has nothing of the command but its name."""
         super().__init__(message)
 
 
@@ -79,7 +82,7 @@ class Child:
                 signal.signal(number, lambda given, _: self._events.put(given))
         # Where it is ignored, the system forgets how a child ended, and every end looks like 0.
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        name = os.path.basename(self._command[0])
+        name = _name_of(self._command[0])
         try:
             self._process = subprocess.Popen(
                 self._command,
@@ -91,7 +94,8 @@ class Child:
         except OSError as error:
             why = error.strerror or type(error).__name__
             message = f"{name}: cannot be executed: {why}"
-            raise CommandNotStartedError(message, _NOT_EXECUTABLE) from error
+            hint = _how_to_execute(self._command[0])
+            raise CommandNotStartedError(message, _NOT_EXECUTABLE, hint=hint) from error
         threading.Thread(target=self._await_end, name="end of the command", daemon=True).start()
 
     def follow(self) -> None:
@@ -151,6 +155,21 @@ class Child:
     def _forward(self, number: int) -> None:
         if number != signal.SIGINT or not _terminal_sends_to_us():
             self._started.send_signal(number)
+
+
+def _name_of(program: str) -> str:
+    """A program by its name alone, for a folder may be called like a secret."""
+    name = os.path.basename(program)
+    return program if program == f"./{name}" else name
+
+
+def _how_to_execute(program: str) -> str:
+    """What to try with a script that cannot be executed as it is; empty if it is no file."""
+    if not os.path.isfile(program):
+        return ""
+    interpreter = "python" if program.endswith(".py") else "sh"
+    file = shlex.quote(program.removeprefix("./"))
+    return f"Write '{interpreter} {file}' after '--', or run 'chmod +x {file}' first."
 
 
 def _terminal_sends_to_us() -> bool:

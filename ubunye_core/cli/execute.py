@@ -36,6 +36,8 @@ from ubunye_core.questions import (
     Verdict,
     read_requirements,
 )
+from ubunye_core.questions.foldernames import check_folder_of
+from ubunye_core.questions.taskfiles import RECEIPTS_FILE, files_of
 from ubunye_core.questions.upstream import check_requirements
 from ubunye_core.receipt import Window
 from ubunye_core.recording import Recording, Run, record_run
@@ -57,13 +59,20 @@ class _Exec(click.Command):
         asks_for_help = not set(args).isdisjoint(ctx.help_option_names)
         if not any(ctx.meta.get(_COMMAND, ())[:1]) and not asks_for_help:
             raise click.UsageError("Write the command after '--': exec TASK -- CMD...", ctx)
-        return super().parse_args(ctx, args)
+        more = super().parse_args(ctx, args)
+        words = [ctx.params.get("task") or "", *more]
+        variables = [f"--var {word}" for word in words if "=" in word]
+        if variables:
+            raise click.UsageError(f"Write a variable as {' '.join(variables)}.", ctx)
+        if more:
+            raise click.UsageError(f"exec takes one task, and no {' '.join(more)} beside it.", ctx)
+        return more
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return [*super().collect_usage_pieces(ctx), "--", "CMD..."]
 
 
-@click.command("exec", cls=_Exec)
+@click.command("exec", cls=_Exec, context_settings={"allow_extra_args": True})
 @click.argument("task", required=False, metavar="TASK")
 @click.option("--task", "named_task", metavar="TASK", help="The task, another way to give it.")
 @options.variables
@@ -120,6 +129,9 @@ def execute(
         )
     command: tuple[str, ...] = context.meta[_COMMAND]
     texts = options.read_variables(variables)
+    named = _task(task, named_task)
+    if config is not None:
+        check_folder_of(config, named)
     policy = policy_in(config)
     for_more = policy != Policy() or guard["ordered"]
     requirements = _requirements(required, config, texts, for_more=for_more)
@@ -138,7 +150,7 @@ def execute(
             "--ordered goes by the schedule in the task's YAML.", hint="Name it with --config."
         )
     recording = record_run(
-        _task(task, named_task),
+        named,
         variables=texts,
         window=period,
         store=place.store,
@@ -149,7 +161,9 @@ def execute(
         code=code_file(command) or NO_CODE,
         **terms(guard, policy, wait=wait, deadline=deadline, poll=poll),
     )
-
+    if config is not None and not requirements and not for_more:
+        note(f"Note: {config} requires nothing, so this run has no gate.")
+    place.note_if_absent(named)
     return _run(recording, command, place, gate)
 
 
@@ -225,7 +239,7 @@ def _run(recording: Recording, command: Sequence[str], place: Place, gate: _Gate
             wrong(str(error))
             return ExitCode.NO
         except CommandNotStartedError as error:
-            wrong(str(error))
+            wrong(error.told)
             return error.code
         except (CommandFailedError, CommandInterruptedError):
             pass  # its receipt says so, and its exit code does
@@ -253,15 +267,20 @@ def _task(given: str | None, named: str | None) -> str:
 def _requirements(
     required: Sequence[str], config: Path | None, texts: Mapping[str, str], *, for_more: bool
 ) -> tuple[Requirement, ...]:
-    """What must be met; ``for_more`` than requirements a file may be given that has none."""
-    for_other = config is not None and for_more and not read_requirements(config)
-    if config is not None and not for_other:
+    """What must be met: what a file requires, or the options where it requires nothing.
+
+    A file may be given for more than its requirements. One that is given for nothing else must be
+    a ``receipts.yaml``, of which every key is known: elsewhere ``requires`` may be misspelt.
+    """
+    if config is not None and read_requirements(config):
         return from_file(config, beside=[f"--require {task}" for task in required])
-    if not required:
+    if required:
+        return from_options(
+            required,
+            texts,
+            Terms(whole_batch=True),  # --var is all of this run's batch, as it is for record_run
+            if_any="write 'variables: []' into a file for --config",
+        )
+    if config is None or for_more or RECEIPTS_FILE in [file.name for file in files_of(config)]:
         return ()
-    return from_options(
-        required,
-        texts,
-        Terms(whole_batch=True),  # --var is all of this run's batch, as it is for record_run
-        if_any="write 'variables: []' into a file for --config",
-    )
+    return from_file(config)  # complains

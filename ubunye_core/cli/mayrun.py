@@ -15,6 +15,7 @@ from ubunye_core.cli.place import Place, say_beside, takes_store
 from ubunye_core.cli.scheduled import read_given_schedule, takes_schedule
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import RunAnswer, may_run
+from ubunye_core.questions.foldernames import check_folder_of
 from ubunye_core.questions.policyfiles import read_policy
 from ubunye_core.times import in_iso
 
@@ -53,6 +54,8 @@ def may_run_now(
       ubunye-runs may-run pay/monthly/calc --var month=2026-10 --rerun --json
       ubunye-runs may-run pay/monthly/calc --var month=2026-10 --config pay/monthly/calc
     """
+    if config is not None:
+        check_folder_of(config, task)
     in_order = ordered or (config is not None and read_policy(config).ordered)
     says_when = format_ is not None or any(schedule.values())
     if says_when and not in_order:

@@ -13,13 +13,15 @@ from typing import Any
 import click
 
 from ubunye_core.cli.output import moment, note, say
-from ubunye_core.errors import ConfigError
+from ubunye_core.errors import ConfigError, StoreUnavailableError
 from ubunye_core.masking import masked_url
 from ubunye_core.stores import ReceiptStore, open_store
 from ubunye_core.stores.url import STORE_VARIABLE
 
 LINEAGE_FOLDER = Path(".ubunye", "lineage")
 BACKEND_VARIABLE = "UBUNYE_LINEAGE_BACKEND"
+_MADE_BY_A_RUN = "first recorded run makes"
+"""What every store says that is not there yet, and no other."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,22 @@ class Place:
                 f"No receipt store is named, and {what} needs one that is.",
                 hint=f"Give its URL, or set {STORE_VARIABLE}.",
             )
+
+    def note_if_absent(self, task: str) -> None:
+        """Say that a run makes this store, where it is not there yet: its name may be misspelt.
+
+        Never raises, and says nothing of a store that cannot be looked at: the run goes on.
+
+        Args:
+            task: The task that is to run.
+        """
+        try:
+            self.store.list_runs(task, 1)
+        except StoreUnavailableError as error:
+            if _MADE_BY_A_RUN in (error.hint or ""):
+                note(f"Note: there was no store at {self.shown}; this run makes it.")
+        except Exception:
+            return
 
     def with_remark(self, reason: str) -> str:
         """A reason that says so when nobody named the store."""

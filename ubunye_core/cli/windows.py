@@ -16,6 +16,7 @@ from ubunye_core.cli.output import moment, say_unreadable, say_verdict
 from ubunye_core.cli.place import Place, say_beside, takes_store
 from ubunye_core.cli.scheduled import read_given_schedule, read_period, takes_schedule
 from ubunye_core.cli.tables import table
+from ubunye_core.questions.foldernames import check_folder_of
 from ubunye_core.questions.window_state import WindowAnswer
 from ubunye_core.questions.windows import Windows, window_states
 from ubunye_core.times import in_iso
@@ -63,6 +64,8 @@ def windows(
       ubunye-runs windows sales/daily/load --cron '0 2 * * *' --time-zone Asia/Jakarta \
         --window day --variable dt
     """
+    if config is not None:
+        check_folder_of(config, task)
     begin, end = read_period(since, until, now, unless_given=_WEEK)
     answer = window_states(
         task,

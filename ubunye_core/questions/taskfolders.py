@@ -10,6 +10,7 @@ from pathlib import Path
 from ubunye_core.config import path_given
 from ubunye_core.errors import ConfigError, MissingExtraError
 from ubunye_core.names import is_pattern, is_task
+from ubunye_core.questions.foldernames import check_folder_of
 from ubunye_core.questions.misread import MisreadTask
 from ubunye_core.questions.planned import ToCatchUp
 from ubunye_core.questions.requirements import Requirement
@@ -39,8 +40,10 @@ def read_task(
         retention: How long its source keeps its data; None: what its files say, else for ever.
 
     Raises:
-        ConfigError: a file cannot be read, or something of it is wrong; names file and line.
+        ConfigError: it is the folder of another task, a file cannot be read, or something of it is
+            wrong; names file and line.
     """
+    check_folder_of(path, task)
     requires = read_requirements(path)
     return ToCatchUp(
         task=task,

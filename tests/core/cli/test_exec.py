@@ -59,6 +59,31 @@ def test_a_file_that_cannot_be_executed_is_126_as_in_a_shell(shell, store, folde
     assert only(store).status is Status.ERROR
 
 
+def test_a_script_that_cannot_be_executed_says_how_it_can(shell, store, folder):
+    (folder / "calc.sh").write_text("echo calculated\n")
+    (folder / "calc.py").write_text("print('calculated')\n")
+    answer = shell("exec", SEND, *BATCH, "--", "./calc.sh")
+    assert answer.err == (
+        "Error: ./calc.sh: cannot be executed: Permission denied. Write 'sh calc.sh' after '--', "
+        "or run 'chmod +x calc.sh' first.\n"
+    )
+    assert only(store).error == (
+        "CommandNotStartedError: ./calc.sh: cannot be executed: Permission denied"
+    )
+    assert "Write 'python calc.py'" in shell("exec", SEND, *BATCH, "--", "./calc.py").err
+    assert "Write 'sh" not in shell("exec", SEND, *BATCH, "--", "./").err
+    assert shell("exec", SEND, *BATCH, "--", "sh", "calc.sh").out == "calculated\n"
+
+
+@pytest.mark.parametrize("words", [(SEND,), ("--task", SEND), ()])
+def test_a_variable_without_its_option_says_how_to_write_it(ask, store, folder, words):
+    answer = ask("exec", *words, "month=2026-11", "--", "touch", "ran")
+    assert answer.code == 2
+    assert answer.err.endswith("Error: Write a variable as --var month=2026-11.\n")
+    assert "hunter2" not in ask("exec", SEND, "password=hunter2", "--", "true").err
+    assert not (folder / "ran").exists()
+
+
 def test_the_three_streams_pass_through_untouched(shell, store):
     script = "import sys; sys.stdout.write(sys.stdin.read()[::-1]); sys.stderr.write('e\\a')"
     answer = shell("exec", SEND, *BATCH, "--", sys.executable, "-c", script, input="\0abc")

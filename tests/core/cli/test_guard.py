@@ -182,11 +182,14 @@ def test_a_file_that_only_says_the_schedule_is_enough_to_run_in_its_order(shell,
     assert shell(*words, "month=2026-09", "--", "true").code == 0
 
 
-def test_a_file_without_requirements_is_no_gate_and_says_where_to_write_them(ask, store, task_file):
-    answer = ask("exec", CALC, *OCTOBER, "--config", task_file(SCHEDULE), "--", "true")
-    assert answer.code == 2
-    assert "'requires' into its receipts.yaml" in answer.err
-    assert list(store.list_runs(CALC)) == []
+def test_a_file_without_requirements_is_no_gate_and_a_guard_stands_all_the_same(
+    shell, store, task_file
+):
+    words = ("exec", CALC, *OCTOBER, "--guard", "--config", task_file(SCHEDULE), "--", "true")
+    answer = shell(*words)
+    assert (answer.code, len(store.list_runs(CALC))) == (0, 1)
+    assert "requires nothing, so this run has no gate" in answer.err
+    assert shell(*words).code == 1
 
 
 def test_an_order_that_nothing_says_is_a_usage_error(ask, store, task_file):
