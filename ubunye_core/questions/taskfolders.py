@@ -12,6 +12,7 @@ from ubunye_core.errors import ConfigError, MissingExtraError
 from ubunye_core.names import is_pattern, is_task
 from ubunye_core.questions.foldernames import check_folder_of
 from ubunye_core.questions.misread import MisreadTask
+from ubunye_core.questions.nearfiles import meant_by, refuse_near_files
 from ubunye_core.questions.planned import ToCatchUp
 from ubunye_core.questions.requirements import Requirement
 from ubunye_core.questions.schedulefiles import read_schedule
@@ -44,6 +45,7 @@ def read_task(
             wrong; names file and line.
     """
     check_folder_of(path, task)
+    refuse_near_files(path_given(path))
     requires = read_requirements(path)
     return ToCatchUp(
         task=task,
@@ -110,16 +112,21 @@ def read_tasks(
         retention = duration(retention, what="retention")
     top = path_given(folder)
     found: dict[str, Path] = {}
+    near: list[Path] = []
     for file in _files(top):
         task = file.parent.relative_to(top).as_posix()
         if is_task(task):
             found[task] = file.parent
+        elif file.name not in _FILES:
+            near.append(file)
         elif file.name == RECEIPTS_FILE:
             raise ConfigError(
                 f"{file} stands in no folder of a task.",
                 hint=f"Move it to {top}/usecase/package/task_name, or name its task and this file.",
             )
     if not found:
+        for file in near:
+            refuse_near_files(file.parent)
         raise ConfigError(
             f"{top} holds no task.",
             hint=f"A task's files stand in usecase/package/task_name: {' or '.join(_FILES)}.",
@@ -147,7 +154,7 @@ def is_of_one_task(path: str | Path) -> bool:
 
 
 def _files(top: Path) -> Iterator[Path]:
-    """The files of tasks below a folder; what is hidden is none of them.
+    """The files of tasks below a folder, and those with nearly their names; none that is hidden.
 
     Raises:
         ConfigError: a folder cannot be read, so that tasks might be left out.
@@ -167,6 +174,7 @@ def _files(top: Path) -> Iterator[Path]:
                 above[place] = passed | {real}
         folders[:] = kept
         yield from (Path(folder, name) for name in _FILES if name in names)
+        yield from (Path(folder, name) for name in sorted(names) if meant_by(name, names))
 
 
 def _leads_back(folder: str, passed: Collection[str]) -> bool:
