@@ -65,7 +65,7 @@ class ReceiptStoreResource(dg.ConfigurableResource):  # type: ignore[type-arg]
         return masked_url(self.url) if isinstance(self.url, str) else self.url
 
 
-def store_named(url: str | None) -> ReceiptStore:
+def store_named(url: str | os.PathLike[str] | None) -> ReceiptStore:
     """The store that a URL names, else ``UBUNYE_STORE``. Nothing is read or made yet.
 
     Raises:
@@ -77,7 +77,7 @@ def store_named(url: str | None) -> ReceiptStore:
     return open_store(url)
 
 
-def check_store_url(given: str | os.PathLike[str]) -> None:
+def check_store_url(given: object) -> None:
     """Check that a store is the same wherever a process was started, and of a known kind.
 
     Raises:
@@ -87,6 +87,12 @@ def check_store_url(given: str | os.PathLike[str]) -> None:
     if not isinstance(given, str | os.PathLike):
         raise ConfigError(
             f"The store is {given!r}.", hint="Write its URL, such as file:///srv/receipts."
+        )
+    if isinstance(given, dg.EnvVar):
+        raise ConfigError(
+            f"The store is the EnvVar {given.env_var_name!r}, which Dagster reads for resources "
+            "only, and in runs only.",
+            hint="Give ReceiptStoreResource(url=EnvVar(...)) as the resource, or set UBUNYE_STORE.",
         )
     url = os.fspath(given)
     scheme, separator, _ = url.strip().partition("://")

@@ -66,6 +66,11 @@ def test_a_pattern_has_its_check_on_the_asset_that_stands_for_it(build: Build) -
         lambda: build_freshness_checks(["sales/daily"], max_age="1d"),
         lambda: build_row_count_checks([""], min_rows=1),
         lambda: build_hash_checks("sales/daily"),
+        lambda: build_hash_checks(None),  # type: ignore[arg-type]
+        lambda: build_health_checks(5),  # type: ignore[arg-type]
+        lambda: build_health_checks(b"sales/daily/load"),  # type: ignore[arg-type]
+        lambda: build_freshness_checks(None, max_age="1d"),  # type: ignore[arg-type]
+        lambda: build_row_count_checks(lambda context: None, min_rows=1),  # type: ignore[arg-type]
     ],
 )
 def test_a_check_of_what_is_no_task_is_refused_when_it_is_made(build: Build) -> None:

@@ -17,6 +17,7 @@ from ubunye_core import (
     UnknownStoreError,
     open_store,
 )
+from ubunye_core.testing import a_receipt
 from ubunye_dagster import (
     ReceiptStoreResource,
     build_health_checks,
@@ -215,3 +216,24 @@ def test_what_is_on_record_outlives_dagsters_own_history(
         instance.wipe()
     (receipt,) = open_store(store.url).list_runs(TASK)
     assert receipt.status == "success"
+    for wrong in (5, b"file:///srv/receipts", ["file:///srv/receipts"]):
+        with pytest.raises(ConfigError, match=r"The store is .*\. Write its URL"):
+            load_receipt_asset_specs(TASK, store=wrong)  # type: ignore[arg-type]
+
+
+def test_specs_are_read_from_a_store_that_is_a_path(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    store.save(a_receipt(task=TASK))
+    (spec,) = load_receipt_asset_specs(store=tmp_path)
+    assert spec.key == dg.AssetKey(TASK.split("/"))
+
+
+def test_a_store_that_only_a_resource_may_be_given_says_where_to_give_it() -> None:
+    named = dg.EnvVar("PAY_RECEIPTS")
+    for ask in (
+        lambda: recorded(TASK, store=named)(lambda context: None),
+        lambda: load_receipt_asset_specs(TASK, store=named),
+        lambda: ReceiptStoreResource(url=named).get_store(),
+    ):
+        with pytest.raises(ConfigError, match=r"the EnvVar 'PAY_RECEIPTS', which.*as the resource"):
+            ask()

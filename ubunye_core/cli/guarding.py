@@ -9,11 +9,12 @@ from typing import Any, TypedDict
 
 import click
 
-from ubunye_core.cli.options import LENGTH
+from ubunye_core.cli.options import length
 from ubunye_core.errors import ConfigError
 from ubunye_core.questions import IfHeld, Policy
 from ubunye_core.questions.policyfiles import read_policy
 from ubunye_core.recording.terms import GuardTerms
+from ubunye_core.stores.claims import SHORTEST_LEASE
 
 _OPTIONS = (
     click.option("--guard", is_flag=True, help="Run only if nobody else runs this batch, or did."),
@@ -33,7 +34,7 @@ _OPTIONS = (
     ),
     click.option(
         "--lease",
-        callback=LENGTH,
+        callback=length(least=SHORTEST_LEASE, limits="a second is the shortest"),
         metavar="TIME",
         help="With --guard: how long this may be silent; 15m unless given.",
     ),

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
 from typing import TypeVar
 
 import dagster as dg
 
 from ubunye_core import Found, ReceiptStore, tasks_named
 from ubunye_dagster.names import Key, as_name, asset_key_of
-from ubunye_dagster.resource import store_named
+from ubunye_dagster.resource import check_store_url, store_named
 from ubunye_dagster.tags import PACKAGE, TASK, USECASE
 from ubunye_dagster.wording import cannot_be_read
 
@@ -25,7 +26,7 @@ Given = TypeVar("Given")
 def load_receipt_asset_specs(
     tasks: str | Iterable[str] = EVERY_TASK,
     *,
-    store: ReceiptStore | str | None = None,
+    store: ReceiptStore | str | PathLike[str] | None = None,
     exclude: str | Iterable[str] = (),
     owners: Mapping[str, str | Sequence[str]] | None = None,
     descriptions: Mapping[str, str] | None = None,
@@ -48,7 +49,7 @@ def load_receipt_asset_specs(
 
     Args:
         tasks: Tasks or patterns. A task that is named is an asset also before it has ever run.
-        store: A store or its URL; by default what ``UBUNYE_STORE`` names.
+        store: A store, its URL or path; by default what ``UBUNYE_STORE`` names.
         exclude: Tasks or patterns to leave out, such as those whose assets stand in this code
             location already.
         owners: Who is told. What is neither an e-mail address nor ``team:...`` is a team.
@@ -61,7 +62,9 @@ def load_receipt_asset_specs(
         ConfigError: a name is none, or the store cannot list its tasks.
         StoreUnavailableError: the store cannot be read now.
     """
-    opened = store_named(store) if store is None or isinstance(store, str) else store
+    if store is not None and not callable(getattr(store, "list_runs", None)):
+        check_store_url(store)
+    opened = store_named(store) if store is None or isinstance(store, str | PathLike) else store
     asked = tasks_named(tasks, store=opened)
     left_out = tasks_named(exclude, among=asked)
     named = [task for task in asked if task not in left_out]

@@ -102,7 +102,10 @@ def pairs_of(
     if isinstance(tasks, Mapping):
         pairs = [(asset, task) for asset, task in tasks.items()]
     else:
-        pairs = [(None, task) for task in ([tasks] if isinstance(tasks, str) else tasks)]
+        several: Any = tasks
+        if isinstance(tasks, str | bytes) or not isinstance(tasks, Iterable):
+            several = [tasks]
+        pairs = [(None, task) for task in several]
     for asset, task in pairs:
         Requirement(task)  # complains of what is no task
         if not patterns:

@@ -26,6 +26,7 @@ ORDERED = ("may-run", CALC, "--var", "month=2026-10", "--ordered")
         (GATED, "--poll", "long"),
         (GATED, "--deadline", "soon"),
         (GUARDED, "--lease", "long"),
+        (GUARDED, "--lease", "0s"),
         (GUARDED, "--wait", "long"),
         (GUARDED, "--poll", "long"),
         (GUARDED, "--deadline", "soon"),
