@@ -41,7 +41,10 @@ def text_of(value: object, *, name: str = "value") -> str | None:
         case bool():
             return "true" if value else "false"
         case Integral():
-            return str(int(value))
+            try:
+                return str(int(value))
+            except ValueError as error:  # Python writes no number of thousands of digits
+                raise ConfigError(f"The variable '{name}' is too large a number.") from error
         case float():
             if value != value or value in (float("inf"), float("-inf")):
                 raise ConfigError(f"The variable '{name}' is not a finite number.")

@@ -19,13 +19,14 @@ from ubunye_core.receipt import Orchestrator
 
 log = logging.getLogger("ubunye_core.recording")
 _BY_SCHEDULE = ("periodic", "cron")
+LONGEST_NAME = 256
 
 
 def databricks_user() -> str | None:
     """The user as whom a notebook or a job of Databricks runs; None anywhere else."""
     try:
         context = _context()
-        return None if context is None else str(context.userName().get()) or None
+        return None if context is None else _name(context.userName().get())
     except Exception as error:  # an older runtime, a worker: the system's user remains
         log.info("The user of Databricks cannot be told: %s", type(error).__name__)
         return None
@@ -59,7 +60,13 @@ def _tag(name: str) -> str | None:
     try:
         context = _context()
         found = None if context is None else context.tags().get(name)
-        return str(found.get()) or None if found is not None and found.isDefined() else None
+        return _name(found.get()) if found is not None and found.isDefined() else None
     except Exception as error:  # an older runtime, a worker, a user without the right to it
         log.info("The job of Databricks cannot be told: %s", type(error).__name__)
         return None
+
+
+def _name(given: Any) -> str | None:
+    """A name or an id; None where it is none, and might fill a receipt until no store takes it."""
+    text = str(given)
+    return text if text and len(text) <= LONGEST_NAME and text.isprintable() else None

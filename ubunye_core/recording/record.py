@@ -103,7 +103,7 @@ def record_run(
         triggered_by: Who or what started it; by default the user of this process, by hand.
         scheduled: Whether a schedule started it, where ``triggered_by`` is not given. A job of
             Databricks that its schedule has started is known to be one.
-        reason: Why it was started.
+        reason: Why it was started; a reason in ``triggered_by`` wins.
         orchestrator: The scheduler's names for this attempt. A recorder called again for the
             same attempt and data continues its receipt. By default none, and in a job of
             Databricks the job and its run.
@@ -140,8 +140,7 @@ def record_run(
         store=_store(store),
         requires=None if requires is None else requirements_of(requires),
         window=_of_type(window, "window", Window, "a Window"),
-        triggered_by=_of_type(triggered_by, "triggered_by", TriggeredBy, "a TriggeredBy")
-        or _by_hand(scheduled, reason),
+        triggered_by=_started_by(triggered_by, scheduled, reason),
         orchestrator=_of_type(orchestrator, "orchestrator", Orchestrator, "an Orchestrator"),
         overrides=checked(_of_type(overrides, "overrides", Iterable, "overrides_of(...)")),
         code=None if code is None else Path(_of_type(code, "code", _PATH, "a path")),
@@ -170,10 +169,14 @@ def _of_type(given: Given, name: str, type_: Any, wanted: str) -> Given:
     return given
 
 
-def _by_hand(scheduled: bool, reason: str | None) -> TriggeredBy:
+def _started_by(given: TriggeredBy | None, scheduled: bool, reason: str | None) -> TriggeredBy:
+    """Who or what started a run: as it is told, else the user of this process."""
+    _of_type(given, "triggered_by", TriggeredBy, "a TriggeredBy")
     if scheduled is not None and not isinstance(scheduled, bool):  # "no" would be a yes
         raise ConfigError(f"'scheduled' is {scheduled!r}, not true or false.")
     _of_type(reason, "reason", str, "text")
+    if given is not None:
+        return given if given.reason else replace(given, reason=reason)
     by_schedule = scheduled or is_scheduled_by_databricks()
     kind = TriggerKind.SCHEDULE if by_schedule else TriggerKind.MANUAL
     return with_actor(TriggeredBy(kind=kind, reason=reason))

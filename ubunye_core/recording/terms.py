@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 from ubunye_core.errors import ConfigError
 from ubunye_core.names import one_of
@@ -19,6 +19,7 @@ from ubunye_core.times import duration, instant
 if TYPE_CHECKING:
     from ubunye_core.schedules import Schedule
 
+_YES_OR_NO: tuple[Literal["rerun", "ordered"], ...] = ("rerun", "ordered")
 PolicyLike = Policy | str | os.PathLike[str]
 """A policy, or where it stands: a task's folder, or its ``config.yaml`` or ``receipts.yaml``."""
 
@@ -83,7 +84,9 @@ def terms_of(guard: bool, policy: PolicyLike | None, given: GuardTerms) -> Terms
         raise ConfigError(f"'guard' is {guard!r}, not true or false.")
     task, schedule = _policy(policy)
     said = {
-        name: value for name, value in given.items() if value is not None and value is not False
+        name: value
+        for name, value in given.items()
+        if value is not None and not (value is False and name in _YES_OR_NO)
     }
     unknown = [name for name in said if name not in GuardTerms.__annotations__]
     if unknown:
@@ -115,14 +118,14 @@ def _policy(given: PolicyLike | None) -> tuple[Policy, Sequence[Schedule]]:
 
 
 def _guarding(task: Policy, of_task: Sequence[Schedule], said: GuardTerms) -> Guarding:
-    if_held = one_of(IfHeld, said.get("if_held") or task.if_held or IfHeld.FAIL, "if_held")
+    if_held = one_of(IfHeld, said.get("if_held", task.if_held or IfHeld.FAIL), "if_held")
     for name in ("wait", "deadline", "poll"):
         if name in said and if_held is not IfHeld.WAIT:
             raise ConfigError(
                 f"'{name}' says how to wait for a batch that is held.",
                 hint="Give if_held='wait', too.",
             )
-    for name in ("rerun", "ordered"):
+    for name in _YES_OR_NO:
         if not isinstance(said.get(name, False), bool):  # "no" would be a yes
             raise ConfigError(f"'{name}' is {said.get(name)!r}, not true or false.")
     deadline, schedule = said.get("deadline"), _schedule(said.get("schedule"))

@@ -112,6 +112,11 @@ def test_a_notebook_whose_context_tells_no_job_is_by_hand_as_ever(
     assert receipt.orchestrator is None
 
 
+@pytest.mark.parametrize("told_as", ["x" * 257, "x" * 10_000_000, "a\nb", ""], ids=len)
+def test_an_id_that_is_none_is_no_job_and_costs_no_receipt(tmp_path: Path, told_as: str) -> None:
+    assert recorded(tmp_path, SCHEDULED | {"runId": told_as}).orchestrator is None
+
+
 def test_what_the_caller_says_wins(tmp_path: Path) -> None:
     call = (
         "record_run(CALC, store=store, triggered_by=TriggeredBy(kind='manual', actor='bo'),"
