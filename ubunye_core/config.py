@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ubunye_core.errors import ConfigError
-from ubunye_core.masking import masked_url
+from ubunye_core.masking import masked_text, masked_url
 from ubunye_core.names import MAX_BYTES, near
 
 if TYPE_CHECKING:
@@ -157,10 +157,12 @@ def _text_of(path: Path) -> str:
 
 def _wrong(file: str | Path, line: int, what: str, *, hint: str | None = None) -> ConfigError:
     """An error that names a file and a line."""
-    return ConfigError(f"{file}, line {line}: {_cut(what)}", hint=hint and _cut(hint))
+    return ConfigError(f"{file}, line {line}: {_said(what)}", hint=hint and _said(hint))
 
 
-def _cut(text: str) -> str:
+def _said(text: str) -> str:
+    """What may be told of a file: no password that stands in it, and no more than is read."""
+    text = masked_text(text)  # first: a URL that is cut no longer shows that it holds one
     return text if len(text) <= MAX_SAID else f"{text[: MAX_SAID - 3]}..."
 
 

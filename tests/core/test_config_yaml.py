@@ -154,5 +154,25 @@ def test_an_error_quotes_no_more_than_somebody_reads(text: str, tmp_path: Path) 
     assert len(str(refused.value)) < 2 * MAX_SAID + len(str(path)) + 20
 
 
+@pytest.mark.parametrize(
+    "secret",
+    ["postgresql://ada:geheim@db/pay", f"postgresql://ada:{'geheim' * 100}@db", "token=geheim"],
+    ids=["url", "long", "assigned"],
+)
+def test_an_error_shows_no_password_that_stands_in_a_file(secret: str, tmp_path: Path) -> None:
+    found = read(tmp_path, f"a: {secret}\nb: {{x: {secret}}}\nc: {{'{secret}': 1}}\n")
+    for wrong in (
+        lambda: found["a"].wrong(f"'{found['a'].value}' is wrong.", hint=f"Not '{secret}'."),
+        lambda: found["a"].boolean("it"),
+        lambda: found["c"].entries("it", known=("x",)),
+    ):
+        try:
+            error = wrong()
+        except ConfigError as raised:
+            error = raised
+        assert "geheim" not in str(error)
+        assert "***" in str(error)
+
+
 def _known(written: Written) -> dict[str, Written]:
     return written.entries("it", known=("x", "y"))
