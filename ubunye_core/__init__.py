@@ -70,17 +70,8 @@ from ubunye_core.recording import (
     record_afterwards,
     record_run,
 )
-from ubunye_core.stores import (
-    Claim,
-    ClaimKey,
-    Found,
-    Held,
-    ReceiptStore,
-    Unreadable,
-    check_store_scheme,
-    check_whole_path,
-    open_store,
-)
+from ubunye_core.stores import Claim, ClaimKey, Found, Held, ReceiptStore, Unreadable
+from ubunye_core.stores.url import check_store_scheme, check_whole_path, open_store
 
 if TYPE_CHECKING:
     from ubunye_core.questions.answer import CLOCK_SKEW

@@ -1,4 +1,4 @@
-"""Whose files a folder holds, where it is named as a task is: usecase/package/task_name."""
+"""Whose files a folder holds, where folders are named as tasks are: usecase/package/task_name."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _PARTS = 3
 
 
 def check_folder_of(path: str | Path, task: str) -> None:
-    """Refuse the files of another task than the one that is named.
+    """Refuse the files of another task where the one that is named has a folder of its own.
 
-    A folder is another task's where its last three parts name a task and differ from this one in
-    one part. One that is named otherwise may hold the files of any task.
+    A gate that stands in its own folder would not hold. What is in any other folder may be of any
+    task: tasks may share a schedule.
 
     Args:
         path: A task's folder, or a file in it. What does not exist is for its reader to tell.
         task: The task.
 
     Raises:
-        ConfigError: it is the folder of another task.
+        ConfigError: it is the folder of another task, and this task has one beside it.
     """
     given = path_given(path)
     if not given.exists():
@@ -33,14 +33,10 @@ def check_folder_of(path: str | Path, task: str) -> None:
     names = ["/".join(place.parts[-_PARTS:]) for place in places]
     if task in names:
         return
-    for name in names:
-        if is_task(name) and _parts_alike(name, task) == _PARTS - 1:
+    for place, name in zip(places, names, strict=True):
+        own = Path(*place.parts[:-_PARTS], task)
+        if is_task(name) and own.is_dir():
             raise ConfigError(
                 f"{folder} is the folder of {name}, not of {task}.",
-                hint=f"Name the folder of {task}, or the task {name}.",
+                hint=f"Name {own}, or the task {name}.",
             )
-
-
-def _parts_alike(name: str, task: str) -> int:
-    pairs = zip(name.split("/"), task.split("/"), strict=False)
-    return sum(part == other for part, other in pairs)

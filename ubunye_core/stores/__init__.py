@@ -41,7 +41,7 @@ from ubunye_core.stores.protocol import Found, ReceiptStore, Unreadable
 from ubunye_core.stores.select import could_be_since, select
 from ubunye_core.stores.successes import Success, Summaries, Summed, in_short
 from ubunye_core.stores.takeover import end_of_the_old_holder
-from ubunye_core.stores.url import check_store_scheme, check_whole_path, open_store
+from ubunye_core.stores.url import open_store
 
 if TYPE_CHECKING:
     from ubunye_core.stores.files import FileStore
@@ -52,8 +52,6 @@ _LATER = {"FileStore": "ubunye_core.stores.files", "MemoryStore": "ubunye_core.s
 __all__ = [
     # the stores there are
     "open_store",
-    "check_store_scheme",
-    "check_whole_path",
     "FileStore",
     "MemoryStore",
     # what a store is, and what it answers with

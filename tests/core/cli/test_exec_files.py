@@ -36,8 +36,8 @@ def test_the_folder_of_another_task_takes_no_gate_away(
     shown = "." if inside else f"tasks/{CALC}"
     assert answer.code == 2
     assert answer.err == (
-        f"Error: {shown} is the folder of {CALC}, not of {SEND}. Name the folder of {SEND}, or the "
-        f"task {CALC}.\n"
+        f"Error: {shown} is the folder of {CALC}, not of {SEND}. Name {tasks / SEND}, or the task "
+        f"{CALC}.\n"
     )
     assert not (folder / "ran").exists()
     assert list(store.root.iterdir()) == []
