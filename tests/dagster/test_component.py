@@ -60,6 +60,34 @@ def test_a_store_that_the_environment_does_not_have_is_an_error_and_no_other_sto
     load(health)
 
 
+UNSET = '"{{ env.NO_SUCH_PAY }}"'
+
+
+@pytest.mark.parametrize(
+    ("attributes", "name"),
+    [
+        (f"hashes: [{{task: pay/monthly/calc, load: {UNSET}}}]", "hashes[0].load"),
+        (f"health: [{{tasks: pay/monthly/calc, max_age: {UNSET}}}]", "health[0].max_age"),
+        (f"gates: [{{requires: hr/monthly/people, asset: {UNSET}}}]", "gates[0].asset"),
+        (
+            f"gates: [{{requires: hr/monthly/people, asset: a, variables: {{month: {UNSET}}}}}]",
+            "gates[0].variables.month",
+        ),
+        (
+            "gates: [{asset: a, requires: [{task: hr/monthly/people, variables: [], "
+            f"max_age: {UNSET}}}]}}]",
+            "gates[0].requires[0].max_age",
+        ),
+    ],
+)
+def test_what_the_environment_does_not_have_is_not_as_if_nobody_had_asked_for_it(
+    load: Load, attributes: str, name: str
+) -> None:
+    with pytest.raises(Exception) as refused:  # noqa: PT011  # Dagster wraps it
+        load(attributes)
+    assert f"{name} is given and is empty. Set the environment" in why_of(refused.value)
+
+
 WHOLE = f"""
 store: "{{{{ env.PAY_RECEIPTS }}}}"
 external_assets:

@@ -16,6 +16,7 @@ from ubunye_dagster.checks.hashes import build_hash_checks
 from ubunye_dagster.checks.health import build_health_checks
 from ubunye_dagster.checks.rows import build_row_count_checks
 from ubunye_dagster.checks.upstream import build_upstream_checks
+from ubunye_dagster.component.given import check_given
 from ubunye_dagster.component.parts import (
     Catalog,
     ExternalAssets,
@@ -63,13 +64,9 @@ class ReceiptGatesComponent(dg.Component, Part, dg.Resolvable):
         """The definitions.
 
         Raises:
-            ConfigError: an argument is wrong.
+            ConfigError: an argument is wrong, or is given and is empty.
         """
-        if self.store is None and "store" in self.model_fields_set:
-            raise ConfigError(
-                "store is given and is empty: receipts would be looked for somewhere else.",
-                hint="Set the environment variable that it names, or leave store out.",
-            )
+        check_given(self)
         checks, jobs = [], []
         for gate in self.gates:
             found = self._gate(gate)
