@@ -48,6 +48,7 @@ def newest(store: ReceiptStore) -> Receipt:
     return store.list_runs(CALC)[0]
 
 
+@pytest.mark.slow
 def test_case_26_two_manual_triggers_of_one_window_leave_two_receipts_and_one_run(
     store: ReceiptStore, store_url: str, run_dag: RunDag
 ) -> None:

@@ -17,6 +17,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "airflow.md"
 BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.S | re.M)
 
 
+@pytest.mark.slow
 def test_the_code_of_the_page_runs_and_the_payment_waits_for_the_calculation(
     store: ReceiptStore,
     store_url: str,

@@ -174,6 +174,7 @@ def test_what_cannot_be_told_fails_and_hands_on_nothing(
     assert {each["action"] for each in ended.returned["told"]["windows"]} == {"blocked"}
 
 
+@pytest.mark.slow
 def test_case_20_planned_windows_become_dag_runs_and_none_of_them_twice(
     store: ReceiptStore, store_url: str, run_dag: RunDag
 ) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import airflow
 import jsonschema
+import pytest
 
 from ubunye_airflow.provider_info import get_provider_info
 
@@ -84,6 +85,7 @@ def test_reading_the_metadata_imports_neither_airflow_nor_a_frame_library() -> N
     assert printed_by(program) == "[]"
 
 
+@pytest.mark.slow
 def test_the_sensor_brings_no_frame_library_with_it() -> None:
     program = (
         "import sys; import airflow.sdk.bases.sensor, airflow.triggers.base;"

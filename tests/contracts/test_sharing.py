@@ -56,6 +56,7 @@ def run(
     return done, {each["test"].partition("::")[2]: each["outcome"] for each in tests}
 
 
+@pytest.mark.slow
 def test_each_test_runs_once_and_a_class_stays_with_one_worker(tmp_path: Path) -> None:
     written = tmp_path / "written"
     code = f"""
@@ -97,6 +98,7 @@ def test_other(): pass
     assert outcomes == {"TestA::test_dies": "error", "test_other": "passed"}
 
 
+@pytest.mark.slow
 def test_a_name_that_changes_from_run_to_run_is_refused(tmp_path: Path) -> None:
     code = """
 import pytest

@@ -163,6 +163,7 @@ def report(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     return file
 
 
+@pytest.mark.slow
 def test_the_report_tells_each_outcome_with_its_reason(report: Path) -> None:
     tests = {entry["test"]: entry for entry in json.loads(report.read_text())["tests"]}
     outcomes = {name.split("::")[-1]: entry["outcome"] for name, entry in tests.items()}

@@ -174,6 +174,7 @@ def test_the_engine_finds_our_runs(project: Project, ours: Receipt, failed: Rece
     assert ours.run_id[:8] not in project.lineage("search", "--since", "2199-01-01")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", list(Status))
 def test_the_engine_prints_a_receipt_of_any_status_with_every_field_of_ours(
     project: Project, ours: Receipt, status: Status
@@ -256,6 +257,7 @@ def test_the_files_that_the_engine_wrote_hash_as_it_says(project: Project, their
 # --- at the same time ---
 
 
+@pytest.mark.slow
 def test_both_write_one_folder_at_the_same_time_and_nothing_is_lost(
     tmp_path: Path, engine_bin: Path
 ) -> None:

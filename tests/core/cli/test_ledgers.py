@@ -166,6 +166,7 @@ def test_a_store_that_cannot_be_written_is_exit_3(ask, folder):
     assert ask("import-ledger", "l.jsonl", *IMPORT, "--store", "/proc/nowhere").code == 3
 
 
+@pytest.mark.slow
 def test_long_work_says_how_far_it_has_come(ask, store, folder, monkeypatch):
     monkeypatch.setattr(progress, "_QUIET_SECONDS", 0.0)
     lines = [a_line(f"r-{n}", start=f"2026-10-10T02:{n % 60:02}:00") for n in range(3000)]

@@ -40,6 +40,7 @@ def on_a_terminal(*words: str, columns: int, **environment: str) -> str:
     return shown.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [40, 80, 120, 200])
 def test_nothing_is_cut_off_on_a_terminal_of_any_width(keep, columns):
     keep("success", hours_ago=20, task="pay/monthly/send")
@@ -64,6 +65,7 @@ def test_no_row_of_a_list_is_wider_than_the_screen(keep, columns):
         assert any(word in line for line in lines)
 
 
+@pytest.mark.slow
 def test_colours_are_left_out_where_the_reader_says_so(keep):
     keep("success")
     for columns in (80, 200):

@@ -65,6 +65,7 @@ def test_a_deadline_in_the_past_looks_once(shell, store):
     assert time.monotonic() - began < 30  # a machine that is busy takes seconds to begin
 
 
+@pytest.mark.slow
 def test_a_deadline_ends_a_wait_whenever_it_began(shell, store):
     store.save(receipt("running", "r1"))
     for seconds in (1.5, 6, 24):  # a busy machine may take longer than that to begin

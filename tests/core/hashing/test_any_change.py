@@ -88,6 +88,7 @@ def agrees_with_polars(table: pa.Table) -> None:
     assert fingerprint(pl.from_arrow(table)) == fingerprint(table)
 
 
+@pytest.mark.slow
 @given(tables().filter(lambda table: table.num_rows > 0), st.data())
 def test_any_change_of_any_table_is_seen(table: pa.Table, data: st.DataObject) -> None:
     is_changed_by_any_change(table, data)

@@ -25,6 +25,7 @@ def plain_and_fast(table: pa.Table) -> tuple[rows_v1.Sums, rows_v1.Sums]:
     return plain, fast
 
 
+@pytest.mark.slow
 @given(tables())
 def test_any_table_has_the_sums_of_the_plain_definition(table: pa.Table) -> None:
     plain, fast = plain_and_fast(table)

@@ -174,6 +174,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+@pytest.mark.slow
 def test_a_forked_process_hashes_without_the_threads_of_its_parent() -> None:
     done = subprocess.run(
         [sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60, check=True
@@ -200,6 +201,7 @@ except (KeyboardInterrupt, Terminated) as error:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "raises", "answer"),
     [

@@ -70,6 +70,7 @@ def test_columns_can_come_in_any_order(table: pa.Table, chance: random.Random) -
     assert fingerprint(table.select(names)) == fingerprint(table)
 
 
+@pytest.mark.slow
 @given(tables(), st.integers(1, 4))
 def test_chunks_and_slices_do_not_matter(table: pa.Table, size: int) -> None:
     whole = fingerprint(table)

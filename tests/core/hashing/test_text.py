@@ -107,6 +107,7 @@ def _float_bits() -> list[int]:
     ]
 
 
+@pytest.mark.slow
 def test_a_double_has_the_text_of_java_19() -> None:
     for bits in _double_bits():
         value = struct.unpack("<d", struct.pack("<Q", bits))[0]

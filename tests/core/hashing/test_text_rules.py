@@ -22,6 +22,7 @@ def _compare(rule: str, count: int, seed: int) -> None:
         assert written == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES)
 def test_a_hundred_thousand_values_have_the_text_of_the_plain_definition(rule: str) -> None:
     _compare(rule, 100_000, seed=1)

@@ -141,6 +141,7 @@ def health_is_unchanged_or_unknown(state: Any, **asked: Any) -> None:
     )
 
 
+@pytest.mark.slow
 @given(stores(), st.sampled_from([1, 2, 3]), st.sampled_from([None, "1d", "3d"]))
 def test_damage_leaves_health_as_it_was_or_makes_it_unknown(
     state: Any, threshold: int, max_age: str | None
@@ -148,6 +149,7 @@ def test_damage_leaves_health_as_it_was_or_makes_it_unknown(
     health_is_unchanged_or_unknown(state, failure_threshold=threshold, max_age=max_age)
 
 
+@pytest.mark.slow
 @given(stores(windows=True), st.sampled_from(["1d", "3d", "9d"]))
 def test_damage_leaves_freshness_by_windows_as_it_was_or_makes_it_unknown(
     state: Any, max_age: str

@@ -91,6 +91,7 @@ def runs_of_hours(draw: st.DrawFn) -> list[Receipt]:
     return runs
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     runs_of_hours(), st.sampled_from([HOURLY, BARE, [replace(HOURLY, end=NOW - 4 * HOUR), BARE]]),

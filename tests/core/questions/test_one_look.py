@@ -163,6 +163,7 @@ RUNS = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(RUNS, st.sampled_from([1, 2, 40]), st.booleans(), st.sampled_from([None, "2d"]))
 def test_every_answer_is_that_of_the_store_itself(
     runs: list[tuple[str, str, str | None, int]], batches: int, fail: bool, age: str | None

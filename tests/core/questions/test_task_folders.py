@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -134,6 +136,24 @@ def test_a_task_whose_folder_nobody_may_enter_hides_no_other() -> None:
 
         without_privileges(ask)
         closed.chmod(0o700)
+
+
+def test_a_folder_that_comes_and_goes_is_told_as_what_is_wrong(tmp_path: Path) -> None:
+    folder, looked = tmp_path / "load", threading.Event()
+
+    def come_and_go() -> None:
+        while not looked.is_set():
+            folder.mkdir()
+            folder.rmdir()
+
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(come_and_go)
+        try:
+            for _ in range(3_000):
+                with pytest.raises(ConfigError):
+                    read_task(folder, "pay/monthly/calc")
+        finally:
+            looked.set()
 
 
 def test_one_task_is_read_from_its_file_or_its_folder(tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ def histories(draw: st.DrawFn) -> MemoryStore:
     return store
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(histories(), st.lists(st.sampled_from(SCHEDULES), min_size=1, max_size=2, unique=True))
 def test_the_answers_for_all_windows_are_those_for_each(store, schedules) -> None:

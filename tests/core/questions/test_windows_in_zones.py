@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -107,6 +108,7 @@ def test_every_window_has_exactly_one_state(data, zone, grain, change) -> None:
             assert each.state is WindowState.NOT_DUE
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(st.data(), zones, grains, changes, st.sampled_from(["missing", "missing+failed", "all"]))
 def test_replanning_after_any_part_has_run_gives_the_rest(

@@ -143,6 +143,7 @@ def test_a_store_that_does_not_keep_its_word_is_found(
         test(MemoryStore("good"))
 
 
+@pytest.mark.slow
 def test_a_project_without_our_markers_can_use_the_suite(tmp_path: Path) -> None:
     (tmp_path / "test_mine.py").write_text(
         "import pytest\n"

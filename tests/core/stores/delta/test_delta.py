@@ -178,6 +178,7 @@ def test_an_open_store_notices_that_its_table_was_replaced(store: DeltaStore, ro
     assert [receipt.run_id for receipt in store.search()] == ["new"]
 
 
+@pytest.mark.slow
 def test_a_reader_that_slept_while_the_log_was_cleaned_up_sees_what_is_new(
     store: DeltaStore, root: Path
 ) -> None:

@@ -278,6 +278,7 @@ def check_history(tmp_path: Path, seed: int, steps: int) -> int:
     return quick
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_a_full_read(tmp_path: Path) -> None:
     assert sum(check_history(tmp_path / str(seed), seed, 24) for seed in range(2)) > 0
 

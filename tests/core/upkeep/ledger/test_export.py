@@ -205,6 +205,7 @@ def receipts(draw: st.DrawFn, zone: str) -> Receipt:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(
     st.data(), st.sampled_from(["America/Chicago", "Europe/London", "Australia/Lord_Howe", JAKARTA])
@@ -234,6 +235,7 @@ LINES = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(st.lists(LINES, max_size=8), st.randoms(use_true_random=False))
 def test_an_imported_ledger_is_the_same_shuffled_or_exported_and_imported_again(
