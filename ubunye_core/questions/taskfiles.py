@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from glob import escape, glob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -87,10 +88,11 @@ def files_of(path: str | Path) -> list[Path]:
     if not given.is_dir() and given not in present:
         raise ConfigError(f"{given} does not exist.", hint="Name config.yaml or receipts.yaml.")
     if not present:
-        of_task = min(given.glob(f"*/*/*/{RECEIPTS_FILE}"), default=None)
+        # Not by the path's own glob: that one raises where a folder goes away meanwhile.
+        of_task = min(glob(f"{escape(str(given))}/*/*/*/{RECEIPTS_FILE}"), default=None)
         raise ConfigError(
             f"{given} holds neither {CONFIG_FILE} nor {RECEIPTS_FILE}.",
-            hint=None if of_task is None else f"Name the folder of one task: {of_task.parent}.",
+            hint=of_task and f"Name the folder of one task: {Path(of_task).parent}.",
         )
     return present
 

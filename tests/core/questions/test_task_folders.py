@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import pytest
 
 from tests.privileges import without_privileges
 from ubunye_core import ConfigError, plan_backfill, read_tasks
+from ubunye_core.questions.taskfiles import read_requirements
 from ubunye_core.questions.taskfolders import is_of_one_task, read_task
 from ubunye_core.stores import MemoryStore
 
@@ -139,21 +140,15 @@ def test_a_task_whose_folder_nobody_may_enter_hides_no_other() -> None:
 
 
 def test_a_folder_that_comes_and_goes_is_told_as_what_is_wrong(tmp_path: Path) -> None:
-    folder, looked = tmp_path / "load", threading.Event()
-
-    def come_and_go() -> None:
-        while not looked.is_set():
-            folder.mkdir()
-            folder.rmdir()
-
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(come_and_go)
+    folder = tmp_path / "load"
+    program = "import os, sys\nwhile True: os.mkdir(sys.argv[1]); os.rmdir(sys.argv[1])"
+    with subprocess.Popen([sys.executable, "-c", program, folder]) as comes_and_goes:
         try:
-            for _ in range(3_000):
+            for _ in range(10_000):
                 with pytest.raises(ConfigError):
-                    read_task(folder, "pay/monthly/calc")
+                    read_requirements(folder)
         finally:
-            looked.set()
+            comes_and_goes.kill()
 
 
 def test_one_task_is_read_from_its_file_or_its_folder(tmp_path: Path) -> None:
