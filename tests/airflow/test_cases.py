@@ -74,6 +74,7 @@ def test_case_26_two_manual_triggers_of_one_window_leave_two_receipts_and_one_ru
     assert RAN == ["2026-10", "2026-10"]
 
 
+@pytest.mark.slow
 def test_case_27_a_manual_run_leaves_who_who_says_so_and_why(
     store: ReceiptStore, store_url: str, run_dag: RunDag
 ) -> None:

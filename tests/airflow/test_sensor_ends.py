@@ -51,6 +51,7 @@ class BreaksOnce(TellingSensor):
         return super().poke(context)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "how", [{"mode": "poke"}, {"mode": "reschedule"}, {"deferrable": True}], ids=str
 )

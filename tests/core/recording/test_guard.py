@@ -148,6 +148,7 @@ def test_a_run_that_lost_its_claim_does_not_succeed(store: ReceiptStore) -> None
     assert len(store.search(CALC, Status.SUCCESS)) == 0
 
 
+@pytest.mark.slow
 def test_a_claim_is_renewed_for_as_long_as_the_run_lives(store: ReceiptStore) -> None:
     def held_until() -> datetime:
         refused = claim(CALC, OCTOBER, run_id="taker", store=store)

@@ -74,6 +74,7 @@ def waiting(store: ReceiptStore) -> Recording:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("while_the_other", ["runs", "has finished"])
 def test_a_paused_holder_that_wakes_cannot_publish(
     url: str, store: ReceiptStore, while_the_other: str

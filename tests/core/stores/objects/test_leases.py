@@ -115,6 +115,7 @@ def test_the_servers_clock_is_never_ahead_and_hardly_behind(store: ObjectStore) 
     assert [page for page in store._bucket.listed(".clock") if page] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ahead", [-3600, 3600])
 def test_a_lease_goes_by_the_servers_clock_alone(
     moto: Moto, store: ObjectStore, ahead: int
