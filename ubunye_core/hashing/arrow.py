@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from ubunye_core.counted import count
 from ubunye_core.hashing import fast, rows_v1
 from ubunye_core.hashing.columns import Writer, member_writer
 from ubunye_core.hashing.problems import UnhashableError, column_problem, quoted
@@ -63,9 +62,10 @@ class Rows:
                 for total, names in zip(totals, views, strict=True):
                     total.merge(plain.sums([batch], names))
         for total in totals:
-            if self.row_count is not None and self.row_count != total.rows:
-                of = count(self.row_count, "row")
-                raise UnhashableError(f"Of {of} only {total.rows:,} could be read.")
+            if self.row_count not in (None, total.rows):
+                raise UnhashableError(
+                    f"Rows that could be read: {total.rows:,} of {self.row_count:,}."
+                )
         return totals
 
     def _engine(self, plain: PlainLines) -> Engine | None:

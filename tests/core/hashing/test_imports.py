@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import ubunye_core.hashing
 
 
 def _python(code: str) -> str:
@@ -41,6 +44,16 @@ open("f.csv", "w").write("a\\n1\\n")
 print(fingerprint({frame}).error)
 """
     assert _python(code) == ("Hashing rows needs 'pyarrow'. pip install 'ubunye-receipts[arrow]'")
+
+
+def test_it_uses_no_more_of_core_than_is_sent_to_the_workers_of_spark() -> None:
+    folder = Path(ubunye_core.hashing.__file__).parent
+    uses = re.compile(r"^ *(?:from|import) (ubunye_core[.\w]*)", re.MULTILINE)
+    used = {name for file in folder.rglob("*.py") for name in uses.findall(file.read_text("utf-8"))}
+    assert "ubunye_core.errors" in used
+    assert [name for name in used if not name.startswith("ubunye_core.hashing")] == [
+        "ubunye_core.errors"
+    ]
 
 
 def test_pandas_is_not_imported_to_hash_an_arrow_table() -> None:

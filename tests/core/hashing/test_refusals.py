@@ -221,9 +221,9 @@ def test_what_else_spark_calls_a_frame_is_refused_by_name() -> None:
     assert got.error == "'DataFrame' of pyspark is no kind of table. Give its to_spark()."
 
 
-@pytest.mark.parametrize(("known", "rows"), [(1, "1 row"), (2000, "2,000 rows")])
-def test_rows_that_went_missing_while_they_were_read_are_told(known: int, rows: str) -> None:
+@pytest.mark.parametrize(("known", "told"), [(1, "1"), (2000, "2,000")])
+def test_rows_that_went_missing_while_they_were_read_are_told(known: int, told: str) -> None:
     table = pa.table({"a": pa.array([], pa.int64())})
     cut = Rows(schema=table.schema, batches=table.to_batches(), row_count=known)
-    with pytest.raises(UnhashableError, match=f"^Of {rows} only 0 could be read"):
+    with pytest.raises(UnhashableError, match=f"^Rows that could be read: 0 of {told}"):
         cut.sums()
