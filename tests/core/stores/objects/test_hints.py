@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.core.stores.objects.servers import BUCKET, Moto
 from ubunye_core import Batch, Receipt, Status
 from ubunye_core.codec import encode
-from ubunye_core.runids import new_run_id, time_in
+from ubunye_core.runids import new_run_id, run_id_of_attempt, time_in
 from ubunye_core.stores.objects import ObjectStore, open_objects
 from ubunye_core.stores.objects.marks import MOST_KINDS, MOST_MARKS, Marks, before
 from ubunye_core.stores.objects.of_batch import RunsOfBatch
