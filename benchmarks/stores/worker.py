@@ -50,7 +50,8 @@ class Hook:
 
 
 def ours(request: Request) -> Callable[[], Any]:
-    """A question to our store; the store is opened by the first call."""
+    """A question to our store; the store is opened by the first call, and imported before it."""
+    import ubunye_core.stores.files  # noqa: F401  # as the peer is; imports are measured apart
     from ubunye_core import Requirement, check_upstream, job_health, open_store
     from ubunye_core.receipt import Receipt, Status
 
